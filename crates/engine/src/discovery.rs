@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What tables a source has: asked once per time to live, by one asker while the others wait.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::Mutex;
+use weir_base::limits::DISCOVERY_TTL_MS;
+use weir_base::{Result, SourceName};
+use weir_guard::{Guard, Purpose};
+use weir_source::{Source, SourceTable};
+
+/// A failed discovery is believed this long, so that a hundred waiting queries do not knock one after the other.
+const FAILURE_TTL: Duration = Duration::from_millis(1_000);
+/// A list of tables younger than this is not read again because a name was not in it.
+const REFRESH_AGE_MIN: Duration = Duration::from_millis(1_000);
+
+/// A source with its guard and what is known of its tables.
+#[derive(Debug)]
+pub struct SourceHandle {
+    pub source: Arc<dyn Source>,
+    pub guard: Arc<Guard>,
+    known: Mutex<Option<Known>>,
+}
+
+#[derive(Debug, Clone)]
+struct Known {
+    at: Instant,
+    outcome: Result<Arc<SourceCatalog>>,
+}
+
+impl SourceHandle {
+    pub fn new(source: Arc<dyn Source>, guard: Arc<Guard>) -> Self {
+        Self { source, guard, known: Mutex::new(None) }
+    }
+
+    pub fn name(&self) -> &SourceName {
+        self.guard.source()
+    }
+
+    /// The tables, from memory while they are fresh.
+    pub async fn catalog(&self) -> Result<Arc<SourceCatalog>> {
+        self.catalog_younger_than(Duration::from_millis(DISCOVERY_TTL_MS)).await
+    }
+
+    /// The tables, asked again unless they are very fresh: for a name that the known list does not have.
+    pub async fn catalog_again(&self) -> Result<Arc<SourceCatalog>> {
+        self.catalog_younger_than(REFRESH_AGE_MIN).await
+    }
+
+    /// Whether the last look at it failed. Asks nothing, and does not wait for somebody who asks.
+    pub fn known_unreachable(&self) -> bool {
+        let known = self.known.try_lock();
+        known.is_ok_and(|known| known.as_ref().is_some_and(|known| known.outcome.is_err()))
+    }
+
+    async fn catalog_younger_than(&self, age_max: Duration) -> Result<Arc<SourceCatalog>> {
+        let mut known = self.known.lock().await;
+        if let Some(known) = known.as_ref() {
+            let ttl = if known.outcome.is_ok() { age_max } else { FAILURE_TTL };
+            if known.at.elapsed() < ttl {
+                return known.outcome.clone();
+            }
+        }
+        let outcome = self.ask().await;
+        *known = Some(Known { at: Instant::now(), outcome: outcome.clone() });
+        outcome
+    }
+
+    async fn ask(&self) -> Result<Arc<SourceCatalog>> {
+        let permit = self.guard.permit(Purpose::Metadata).await?;
+        let discovered = self.source.discover(permit).await?;
+        Ok(Arc::new(SourceCatalog::new(discovered.tables, discovered.warnings)))
+    }
+}
+
+/// The tables of one source, by exact and by folded name.
+#[derive(Debug)]
+pub struct SourceCatalog {
+    tables: Vec<Arc<SourceTable>>,
+    exact: HashMap<(String, String), usize>,
+    folded: HashMap<(String, String), Vec<usize>>,
+    pub warnings: Vec<String>,
+}
+
+/// What a name found.
+#[derive(Debug)]
+pub enum Found {
+    One(Arc<SourceTable>),
+    None,
+    /// Several tables differ only in case; the exact names.
+    Ambiguous(Vec<String>),
+}
+
+/// A part of a name as it was typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    pub text: String,
+    pub quoted: bool,
+}
+
+impl Part {
+    fn fits(&self, name: &str) -> bool {
+        self.text == name || (!self.quoted && self.text.to_lowercase() == name.to_lowercase())
+    }
+}
+
+impl SourceCatalog {
+    pub fn new(tables: Vec<SourceTable>, warnings: Vec<String>) -> Self {
+        let tables: Vec<Arc<SourceTable>> = tables.into_iter().map(Arc::new).collect();
+        let mut exact = HashMap::with_capacity(tables.len());
+        let mut folded: HashMap<(String, String), Vec<usize>> = HashMap::with_capacity(tables.len());
+        for (index, table) in tables.iter().enumerate() {
+            exact.insert((table.schema.clone(), table.name.clone()), index);
+            folded.entry((table.schema.to_lowercase(), table.name.to_lowercase())).or_default().push(index);
+        }
+        Self { tables, exact, folded, warnings }
+    }
+
+    pub fn tables(&self) -> &[Arc<SourceTable>] {
+        &self.tables
+    }
+
+    /// Quoted parts are exact; unquoted ones prefer the exact lower-case spelling and else ignore case where that is unambiguous.
+    pub fn find(&self, schema: &Part, table: &Part) -> Found {
+        let as_typed = (spelled(schema), spelled(table));
+        if let Some(index) = self.exact.get(&as_typed) {
+            return Found::One(self.tables[*index].clone());
+        }
+        let folded = (schema.text.to_lowercase(), table.text.to_lowercase());
+        let candidates = self.folded.get(&folded).map(Vec::as_slice).unwrap_or_default();
+        let fitting: Vec<&Arc<SourceTable>> =
+            candidates.iter().map(|index| &self.tables[*index]).filter(|found| schema.fits(&found.schema) && table.fits(&found.name)).collect();
+        match fitting.as_slice() {
+            [] => Found::None,
+            [one] => Found::One((*one).clone()),
+            several => Found::Ambiguous(several.iter().map(|found| format!("\"{}\".\"{}\"", found.schema, found.name)).collect()),
+        }
+    }
+
+    /// Schemas that have a table of that name, for names written without a schema.
+    pub fn schemas_with(&self, table: &Part) -> Vec<String> {
+        let mut schemas: Vec<String> = self.tables.iter().filter(|known| table.fits(&known.name)).map(|known| known.schema.clone()).collect();
+        schemas.sort();
+        schemas.dedup();
+        schemas
+    }
+
+    pub fn has_schema(&self, schema: &Part) -> bool {
+        self.tables.iter().any(|known| schema.fits(&known.schema))
+    }
+}
+
+fn spelled(part: &Part) -> String {
+    if part.quoted { part.text.clone() } else { part.text.to_lowercase() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use weir_source::TableKind;
+
+    fn table(schema: &str, name: &str) -> SourceTable {
+        SourceTable { schema: schema.into(), name: name.into(), kind: TableKind::Table, columns: vec![], rows_estimate: None, bytes_estimate: None, comment: None }
+    }
+
+    fn part(text: &str, quoted: bool) -> Part {
+        Part { text: text.into(), quoted }
+    }
+
+    #[test]
+    fn quoted_is_exact_and_unquoted_folds_when_unambiguous() {
+        let catalog = SourceCatalog::new(vec![table("PUBLIC", "REVENUE"), table("public", "cs_user"), table("public", "cs_User"), table("public", "MyTable")], vec![]);
+        let found = |schema, quoted_schema, name, quoted| catalog.find(&part(schema, quoted_schema), &part(name, quoted));
+        assert!(matches!(found("public", false, "revenue", false), Found::One(found) if found.name == "REVENUE"));
+        assert!(matches!(found("public", false, "revenue", true), Found::None));
+        assert!(matches!(found("public", false, "cs_user", false), Found::One(found) if found.name == "cs_user"));
+        assert!(matches!(found("public", false, "CS_USER", false), Found::One(found) if found.name == "cs_user"));
+        assert!(matches!(found("public", true, "cs_User", true), Found::One(found) if found.name == "cs_User"));
+        assert!(matches!(found("public", false, "mytable", false), Found::One(found) if found.name == "MyTable"));
+        assert!(matches!(found("public", false, "mytable", true), Found::None));
+    }
+
+    #[test]
+    fn names_that_differ_in_case_only_are_ambiguous_unquoted() {
+        let catalog = SourceCatalog::new(vec![table("s", "Ab"), table("s", "aB")], vec![]);
+        assert!(matches!(catalog.find(&part("s", false), &part("ab", false)), Found::Ambiguous(names) if names.len() == 2));
+    }
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The engine as its doors see it: one question goes through bind, secure, route, push down, admit and execute, in this order.
+
+use crate::bind::{Bound, Command, bind, classify, parse, split};
+use crate::pg_catalog::Catalogs;
+use crate::registry::Registry;
+use crate::run::QueryRun;
+use crate::session::{PlanningSession, template};
+use crate::{EngineParts, admit, complete, execute, explain, parameters, residual, route, secure, settings, write};
+use arrow::datatypes::{Schema, SchemaRef};
+use async_trait::async_trait;
+use datafusion::execution::SessionState;
+use datafusion::sql::sqlparser::ast::Statement;
+use std::sync::Arc;
+use weir_api::{Answer, Parameter, PlanReport, Prepared, Query, QueryService, QueryStatus, Readiness, Session};
+use weir_base::{Error, ErrorCode, QueryId, Result};
+use weir_catalog::{QueryRecord, StatementRecord};
+use weir_policy::{Authorized, Principal};
+
+/// Answers questions over all places of one configuration.
+#[derive(Debug)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+/// What all queries of an engine share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub parts: EngineParts,
+    pub registry: Registry,
+    pub catalogs: Catalogs,
+    /// Functions, rules, memory and spill folder of the query engine; each statement plans in a copy.
+    pub template: SessionState,
+}
+
+impl Engine {
+    /// Opens no connection. Error: a spill folder that cannot be made.
+    pub fn new(parts: EngineParts) -> Result<Self> {
+        let mut template = template(&parts.config)?;
+        crate::pg_catalog::register_functions(&mut template)?;
+        Ok(Self { shared: Arc::new(Shared { parts, registry: Registry::default(), catalogs: Catalogs::default(), template }) })
+    }
+
+    /// The places it reads, for `weir sources` and metrics.
+    pub fn places(&self) -> &crate::Places {
+        &self.shared.parts.places
+    }
+
+    /// Cancels what runs, waits until the log is written, and closes the sources.
+    pub async fn close(&self) {
+        for run in self.shared.registry.running() {
+            run.cancel.cancel();
+        }
+        for handle in self.shared.parts.places.sources() {
+            handle.source.close().await;
+        }
+        self.shared.parts.store.close().await;
+    }
+
+    async fn answer(&self, session: &Arc<Session>, query: &Query, run: &Arc<QueryRun>) -> Result<Answer> {
+        let shared = &self.shared;
+        let command = classify(parse(&query.sql)?)?;
+        let principal = shared.parts.policy.principal(&session.user)?;
+        let planning = planning(shared, session, &principal, run);
+        match command {
+            Command::Question(statement) => self.question(&planning, *statement, &query.params).await,
+            Command::Explain(request) => explain::explain(&planning, shared, request, &query.params).await,
+            Command::Set(assignments) => settings::set(session, &assignments).map(|()| execute::command(shared, run, "SET".into())),
+            Command::Reset(name) => settings::reset(session, name.as_deref()).map(|()| execute::command(shared, run, "RESET".into())),
+            Command::Show(name) => settings::show(session, Some(&name)).map(|batch| execute::rows(shared, run, batch)),
+            Command::ShowAll => settings::show(session, None).map(|batch| execute::rows(shared, run, batch)),
+            Command::Transaction(tag) => Ok(execute::command(shared, run, tag.into())),
+            writing => write::write(&planning, shared, writing, &query.params).await,
+        }
+    }
+
+    /// The way of one question; each word is a stage and a module.
+    async fn question(&self, planning: &PlanningSession<'_>, statement: Statement, params: &[Parameter]) -> Result<Answer> {
+        let bound = bind(planning, statement, Some(params)).await?;
+        let physical = plan(planning, bound).await?;
+        admit::admit(&physical, planning.run).await?;
+        execute::execute(&self.shared, planning.run, physical)
+    }
+
+    async fn prepared(&self, planning: &PlanningSession<'_>, sql: &str) -> Result<Prepared> {
+        match classify(parse(sql)?)? {
+            Command::Question(statement) => prepared_question(planning, *statement).await,
+            Command::Explain(request) => {
+                let inner = prepared_question(planning, *request.inner).await?;
+                Ok(Prepared { schema: explain::schema(), ..inner })
+            }
+            Command::Show(name) => Ok(returning(settings::show_schema(Some(&name)))),
+            Command::ShowAll => Ok(returning(settings::show_schema(None))),
+            Command::Insert(statement) => {
+                let bound = bind(planning, *statement, None).await?;
+                Ok(Prepared { parameters: told(parameters::types(&bound.plan)?), schema: Arc::new(Schema::empty()), returns_rows: false })
+            }
+            _ => Ok(Prepared { parameters: Vec::new(), schema: Arc::new(Schema::empty()), returns_rows: false }),
+        }
+    }
+}
+
+fn planning<'a>(shared: &'a Arc<Shared>, session: &'a Session, principal: &'a Principal, run: &'a Arc<QueryRun>) -> PlanningSession<'a> {
+    let pushdown = session.settings().pushdown;
+    PlanningSession { engine: shared, session, principal, run, pushdown }
+}
+
+/// Secure, route, push down: from a bound plan to one that can be admitted.
+pub(crate) async fn plan(planning: &PlanningSession<'_>, bound: Bound) -> Result<Authorized<residual::Physical>> {
+    let parts = &planning.engine.parts;
+    let authorized = secure::secure(bound, planning.principal)?;
+    let settings = planning.session.settings().clone();
+    route::route(&authorized.plan().tables, &settings, parts.clock.now())?;
+    residual::plan(authorized, parts.config.memory_bytes_max).await
+}
+
+async fn prepared_question(planning: &PlanningSession<'_>, statement: Statement) -> Result<Prepared> {
+    let bound = bind(planning, statement, None).await?;
+    let authorized = secure::secure(bound, planning.principal)?;
+    let plan = &authorized.plan().plan;
+    let schema: SchemaRef = Arc::new(plan.schema().as_arrow().clone());
+    Ok(Prepared { parameters: told(parameters::types(plan)?), schema, returns_rows: true })
+}
+
+fn told(types: Vec<Option<arrow::datatypes::DataType>>) -> Vec<Option<arrow::datatypes::DataType>> {
+    types.into_iter().map(|data_type| data_type.map(parameters::told)).collect()
+}
+
+fn returning(schema: SchemaRef) -> Prepared {
+    Prepared { parameters: Vec::new(), schema, returns_rows: true }
+}
+
+impl Shared {
+    /// Ends a query once: registry, query log, metrics.
+    pub fn finish(&self, run: &Arc<QueryRun>, error: Option<&Error>, abandoned: bool) {
+        if !run.end(error, abandoned, self.parts.clock.as_ref()) {
+            return;
+        }
+        self.registry.end(run);
+        self.parts.store.record(self.record(run, error));
+    }
+
+    fn record(&self, run: &QueryRun, error: Option<&Error>) -> QueryRecord {
+        let receipt = run.receipt(self.parts.clock.as_ref());
+        let statements = run.ledger.read().into_iter().map(|reading| StatementRecord {
+            source: reading.source,
+            sql: reading.sql,
+            forecast_rows: reading.forecast_rows,
+            forecast_bytes: None,
+            rows: reading.rows,
+            bytes: reading.bytes,
+            ms: reading.elapsed.as_secs_f64() * 1000.0,
+            queued_ms: reading.queued.as_secs_f64() * 1000.0,
+            outcome: reading.outcome.word().to_owned(),
+        });
+        QueryRecord {
+            id: run.id,
+            session: run.session,
+            user: run.user.clone(),
+            door: run.door.to_owned(),
+            sql: run.sql.clone(),
+            started_at: run.started_at,
+            ended_at: run.ended_at(),
+            state: run.state().word().to_owned(),
+            rows_returned: run.rows_returned(),
+            error_code: error.map(|error| error.code().sqlstate().to_owned()),
+            error: error.map(|error| error.message().to_owned()),
+            as_of: Some(receipt.as_of),
+            elapsed_ms: run.elapsed_ms(),
+            statements: statements.collect(),
+            receipt: serde_json::to_string(&receipt).ok(),
+        }
+    }
+}
+
+/// Ends a query whose asker stopped waiting before there was an answer.
+struct Waiting<'a> {
+    shared: &'a Shared,
+    run: &'a Arc<QueryRun>,
+    answered: bool,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if !self.answered {
+            self.run.cancel.cancel();
+            self.shared.finish(self.run, None, true);
+        }
+    }
+}
+
+#[async_trait]
+impl QueryService for Engine {
+    fn split(&self, sql: &str) -> Result<Vec<String>> {
+        split(sql)
+    }
+
+    async fn prepare(&self, session: &Arc<Session>, sql: &str) -> Result<Prepared> {
+        let principal = self.shared.parts.policy.principal(&session.user)?;
+        let run = QueryRun::begin(session, QueryId::fresh(), sql, self.shared.parts.clock.as_ref());
+        self.prepared(&planning(&self.shared, session, &principal, &run), sql).await
+    }
+
+    async fn run(&self, session: &Arc<Session>, query: Query) -> Result<Answer> {
+        let shared = &self.shared;
+        let run = QueryRun::begin(session, query.id, &query.sql, shared.parts.clock.as_ref());
+        shared.registry.begin(run.clone());
+        run.time_limit(session.settings().statement_timeout);
+        let mut waiting = Waiting { shared, run: &run, answered: false };
+        let outcome = tokio::select! {
+            outcome = self.answer(session, &query, &run) => outcome,
+            () = run.cancel.cancelled() => Err(run.cancelled_error()),
+        };
+        waiting.answered = true;
+        if let Err(error) = &outcome {
+            shared.finish(&run, Some(error), false);
+        }
+        outcome
+    }
+
+    async fn plan(&self, session: &Arc<Session>, query: Query) -> Result<PlanReport> {
+        let principal = self.shared.parts.policy.principal(&session.user)?;
+        let run = QueryRun::begin(session, query.id, &query.sql, self.shared.parts.clock.as_ref());
+        let statement = match classify(parse(&query.sql)?)? {
+            Command::Question(statement) => statement,
+            Command::Explain(request) => request.inner,
+            _ => return Err(Error::new(ErrorCode::Unsupported, "only questions have a plan").with_hint("give a SELECT")),
+        };
+        explain::report(&planning(&self.shared, session, &principal, &run), *statement, &query.params).await
+    }
+
+    async fn cancel(&self, session: &Arc<Session>, id: QueryId) -> Result<bool> {
+        let Some(run) = self.visible_run(session, id)? else { return Ok(false) };
+        let running = run.ended_at().is_none();
+        run.cancel.cancel();
+        Ok(running)
+    }
+
+    async fn status(&self, session: &Arc<Session>, id: QueryId) -> Result<QueryStatus> {
+        let run = self.visible_run(session, id)?;
+        run.map(|run| run.status()).ok_or_else(|| Error::new(ErrorCode::NotFound, format!("query {id} is not known")).with_hint("system.queries has older ones"))
+    }
+
+    async fn readiness(&self) -> Readiness {
+        let mut unreachable = Vec::new();
+        for handle in self.shared.parts.places.sources() {
+            if handle.known_unreachable() {
+                unreachable.push(handle.name().to_string());
+            }
+        }
+        Readiness { ready: true, unreachable }
+    }
+
+    async fn complete(&self, session: &Arc<Session>, prefix: &str) -> Vec<String> {
+        match self.shared.parts.policy.principal(&session.user) {
+            Ok(principal) => complete::complete(&self.shared, &principal, prefix).await,
+            Err(_) => Vec::new(),
+        }
+    }
+}
+
+impl Engine {
+    /// A run of the same user; one of somebody else looks as if it did not exist.
+    fn visible_run(&self, session: &Session, id: QueryId) -> Result<Option<Arc<QueryRun>>> {
+        let principal = self.shared.parts.policy.principal(&session.user)?;
+        let run = self.shared.registry.find(id);
+        Ok(run.filter(|run| principal.unrestricted() || run.user == session.user))
+    }
+}

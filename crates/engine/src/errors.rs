@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//! From the query engine's errors to ours: which code, which message, which hint.
+
+use arrow::error::ArrowError;
+use datafusion::common::{DataFusionError, SchemaError};
+use datafusion::sql::sqlparser::parser::ParserError;
+use weir_base::{Error, ErrorCode, nearest};
+
+/// Wraps one of our errors so that it survives the way through the query engine.
+pub(crate) fn carry(error: Error) -> DataFusionError {
+    DataFusionError::External(Box::new(error))
+}
+
+/// The error a user sees. One of ours that was carried comes out as it was.
+pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
+    if let Some(ours) = find_ours(&error) {
+        return ours;
+    }
+    match error {
+        DataFusionError::SQL(parser, _) => from_parser(*parser),
+        DataFusionError::SchemaError(schema, _) => from_schema(*schema),
+        DataFusionError::ArrowError(arrow, _) => from_arrow(*arrow),
+        DataFusionError::ResourcesExhausted(text) => Error::new(ErrorCode::OutOfResources, "query needs more memory than it may use")
+            .with_detail(first_line(&text))
+            .with_hint("raise memory_limit in weir.yaml, or select fewer rows and columns"),
+        DataFusionError::NotImplemented(text) => Error::new(ErrorCode::Unsupported, lower_first(&first_line(&text))),
+        DataFusionError::Plan(text) => from_plan_text(&text),
+        DataFusionError::Execution(text) => from_execution_text(&text),
+        DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => from_datafusion(*inner),
+        DataFusionError::Collection(mut all) if !all.is_empty() => from_datafusion(all.swap_remove(0)),
+        DataFusionError::Shared(inner) => match find_ours(&inner) {
+            Some(ours) => ours,
+            None => from_plan_text(&inner.strip_backtrace()),
+        },
+        DataFusionError::IoError(io) if out_of_disk(&io) => Error::new(ErrorCode::OutOfResources, "the disk for spilled data is full").with_detail(io.to_string()),
+        other => Error::internal("query engine failed").with_detail(first_line(&other.strip_backtrace())),
+    }
+}
+
+fn out_of_disk(io: &std::io::Error) -> bool {
+    matches!(io.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded)
+}
+
+/// Looks for one of ours anywhere in the chain of causes.
+fn find_ours(error: &DataFusionError) -> Option<Error> {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(current) = cause {
+        if let Some(ours) = current.downcast_ref::<Error>() {
+            return Some(ours.clone());
+        }
+        // These wrap without telling their `source`.
+        if let Some(inner) = current.downcast_ref::<DataFusionError>() {
+            match inner {
+                DataFusionError::External(boxed) => {
+                    if let Some(ours) = boxed.downcast_ref::<Error>() {
+                        return Some(ours.clone());
+                    }
+                    if let Some(nested) = boxed.downcast_ref::<DataFusionError>() {
+                        return find_ours(nested);
+                    }
+                }
+                DataFusionError::Shared(shared) => return find_ours(shared),
+                _ => {}
+            }
+        }
+        if let Some(ArrowError::ExternalError(boxed)) = current.downcast_ref::<ArrowError>() {
+            if let Some(ours) = boxed.downcast_ref::<Error>() {
+                return Some(ours.clone());
+            }
+            if let Some(nested) = boxed.downcast_ref::<DataFusionError>() {
+                return find_ours(nested);
+            }
+        }
+        cause = current.source();
+    }
+    None
+}
+
+pub(crate) fn from_parser(error: ParserError) -> Error {
+    match error {
+        ParserError::RecursionLimitExceeded => {
+            Error::new(ErrorCode::LimitExceeded, "statement is nested too deeply").with_hint("split it, or use common table expressions")
+        }
+        ParserError::TokenizerError(text) | ParserError::ParserError(text) => Error::new(ErrorCode::Syntax, "syntax error").with_detail(lower_first(&first_line(&text))),
+    }
+}
+
+fn from_schema(error: SchemaError) -> Error {
+    match error {
+        SchemaError::FieldNotFound { field, valid_fields } => {
+            let names: Vec<&str> = valid_fields.iter().map(|column| column.name.as_str()).collect();
+            unknown_column(&field.name, &names)
+        }
+        SchemaError::AmbiguousReference { field } => {
+            Error::new(ErrorCode::AmbiguousName, format!("column name {} is ambiguous", field.name)).with_hint("write table.column")
+        }
+        other => Error::new(ErrorCode::AmbiguousName, lower_first(&first_line(&other.to_string()))).with_hint("give the columns different aliases"),
+    }
+}
+
+/// 42703 with the nearest names.
+pub(crate) fn unknown_column(wrong: &str, known: &[&str]) -> Error {
+    let error = Error::new(ErrorCode::UnknownColumn, format!("column {wrong} does not exist"));
+    let mut near = nearest(wrong, known.iter().copied());
+    near.dedup();
+    match near.is_empty() {
+        false => error.with_hint(format!("did you mean {}?", near.join(" or "))),
+        true if known.is_empty() => error,
+        true => error.with_hint(format!("known columns: {}", known.iter().take(12).copied().collect::<Vec<_>>().join(", "))),
+    }
+}
+
+fn from_arrow(error: ArrowError) -> Error {
+    match error {
+        ArrowError::DivideByZero => Error::new(ErrorCode::DivisionByZero, "division by zero"),
+        ArrowError::ArithmeticOverflow(_) => Error::new(ErrorCode::ValueOutOfRange, "result of an arithmetic operation is out of range"),
+        // The text of a cast error quotes the value, which stays out of logs and messages.
+        ArrowError::CastError(_) => Error::new(ErrorCode::BadValue, "a value does not fit the type it is cast to").with_hint("try_cast gives NULL instead"),
+        ArrowError::ParseError(_) => Error::new(ErrorCode::BadValue, "a text does not fit the type it is read as"),
+        ArrowError::DictionaryKeyOverflowError => Error::new(ErrorCode::LimitExceeded, "too many different values in one column"),
+        ArrowError::IoError(text, io) if out_of_disk(&io) => Error::new(ErrorCode::OutOfResources, "the disk for spilled data is full").with_detail(text),
+        other => Error::internal("query engine failed").with_detail(first_line(&other.to_string())),
+    }
+}
+
+fn from_plan_text(text: &str) -> Error {
+    let line = first_line(text);
+    let folded = line.to_lowercase();
+    let code = if folded.contains("invalid function") || folded.contains("unknown function") {
+        ErrorCode::UnknownFunction
+    } else if folded.contains("coerc") || folded.contains("cannot infer common") || folded.contains("type mismatch") || folded.contains("no function matches") || folded.contains("signature") {
+        ErrorCode::TypeMismatch
+    } else if folded.contains("table '") && folded.contains("not found") {
+        ErrorCode::UnknownTable
+    } else {
+        ErrorCode::Syntax
+    };
+    Error::new(code, lower_first(&line))
+}
+
+fn from_execution_text(text: &str) -> Error {
+    let line = first_line(text);
+    let folded = line.to_lowercase();
+    if folded.contains("divide by zero") || folded.contains("division by zero") {
+        return Error::new(ErrorCode::DivisionByZero, "division by zero");
+    }
+    if folded.contains("overflow") || folded.contains("out of range") {
+        return Error::new(ErrorCode::ValueOutOfRange, "result of an arithmetic operation is out of range");
+    }
+    Error::new(ErrorCode::BadValue, lower_first(&line))
+}
+
+fn first_line(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default().trim().trim_end_matches('.');
+    let line = line.strip_prefix("Error during planning: ").unwrap_or(line);
+    line.chars().take(400).collect()
+}
+
+fn lower_first(text: &str) -> String {
+    let mut chars = text.chars();
+    match (chars.next(), chars.next()) {
+        // `SELECT …` or `FFF` keep their capitals.
+        (Some(first), Some(second)) if first.is_uppercase() && second.is_lowercase() => first.to_lowercase().chain(text.chars().skip(1)).collect(),
+        _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn ours_survive_every_wrapping() {
+        let ours = || Error::new(ErrorCode::SourceBroke, "source app_pg broke");
+        let arrow = DataFusionError::ArrowError(Box::new(ArrowError::ExternalError(Box::new(ours()))), None);
+        let shared = DataFusionError::Shared(Arc::new(carry(ours())));
+        let context = carry(ours()).context("while reading");
+        let nested = DataFusionError::External(Box::new(carry(ours())));
+        for wrapped in [carry(ours()), arrow, shared, context, nested] {
+            assert_eq!(from_datafusion(wrapped).code(), ErrorCode::SourceBroke);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The engine: bind, secure, route, push down, admit, execute, explain. The only user of DataFusion.
+
+mod admit;
+mod bind;
+mod complete;
+mod discovery;
+mod engine;
+mod errors;
+mod execute;
+mod explain;
+mod forecast;
+mod parameters;
+mod parts;
+mod pg_catalog;
+mod push_down;
+mod registry;
+mod residual;
+mod route;
+mod run;
+mod scan;
+mod secure;
+mod session;
+mod settings;
+mod system;
+mod write;
+
+pub use discovery::{SourceCatalog, SourceHandle};
+pub use engine::Engine;
+pub use parts::{EngineConfig, EngineParts, LakePlace, Places};

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A fragment: the statement for one table of one source, with what it pushes and what it leaves here.
+
+use super::{Condition, condition};
+use datafusion::logical_expr::Expr;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use weir_api::{Kept, PushDown};
+use weir_base::{ColumnName, Error, ErrorCode, Result, TableName};
+use weir_source::{Column, OutputColumn, Reason, Source, SourceTable};
+
+/// What the planner would like from one table.
+pub(crate) struct FragmentRequest<'a> {
+    pub name: &'a TableName,
+    pub table: &'a SourceTable,
+    pub source: &'a dyn Source,
+    /// Indexes of the columns that are needed, in order.
+    pub projection: &'a [usize],
+    pub filters: &'a [Expr],
+    pub limit: Option<usize>,
+    pub mode: PushDown,
+}
+
+/// A statement ready to be sent, and the words for it.
+#[derive(Debug, Clone)]
+pub(crate) struct Fragment {
+    pub table: TableName,
+    pub sql: String,
+    pub outputs: Vec<OutputColumn>,
+    pub pushed: Vec<String>,
+    pub kept: Vec<Kept>,
+    pub limit: Option<usize>,
+}
+
+/// Writes the statement. Error: a column that cannot be read is asked for.
+pub(crate) fn cut(request: &FragmentRequest<'_>) -> Result<Fragment> {
+    let columns = needed_columns(request)?;
+    let mut pushed = Vec::new();
+    let mut kept = Vec::new();
+    let conditions = write_conditions(request, &mut pushed, &mut kept);
+    let limit = request.limit.filter(|_| kept.is_empty() && request.mode == PushDown::On);
+    if columns.len() < request.table.columns.len() {
+        pushed.push(format!("{} of {} columns", columns.len(), request.table.columns.len()));
+    }
+    if let Some(limit) = limit {
+        pushed.push(format!("limit {limit}"));
+    }
+    Ok(Fragment {
+        table: request.name.clone(),
+        sql: select(request, &columns, &conditions, limit),
+        outputs: outputs(request, &columns),
+        pushed,
+        kept,
+        limit,
+    })
+}
+
+fn needed_columns<'a>(request: &FragmentRequest<'a>) -> Result<Vec<&'a Column>> {
+    let columns: Vec<&Column> = request.projection.iter().map(|index| &request.table.columns[*index]).collect();
+    match columns.iter().find_map(|column| column.degraded.as_ref().map(|why| (column, why))) {
+        None => Ok(columns),
+        Some((column, why)) => Err(Error::new(ErrorCode::Unsupported, format!("column {} cannot be read", label(request.name, column)))
+            .with_detail(why.clone())
+            .with_hint("the other columns of the table can; system.tables lists such columns")),
+    }
+}
+
+fn write_conditions(request: &FragmentRequest<'_>, pushed: &mut Vec<String>, kept: &mut Vec<Kept>) -> Vec<String> {
+    let mut conditions = Vec::new();
+    for filter in request.filters {
+        let what = format!("filter {}", in_words(filter));
+        match allowed(request.mode, &what, condition(filter, request.table, request.source)) {
+            Condition::Exact(sent) => {
+                conditions.push(sent.sql);
+                pushed.push(what);
+            }
+            Condition::Superset(sent, reason) => {
+                conditions.push(sent.sql);
+                pushed.push(format!("{what} (at least; checked again here)"));
+                kept.push(as_kept(what, reason));
+            }
+            Condition::Kept(reason) => kept.push(as_kept(what, reason)),
+        }
+    }
+    conditions
+}
+
+/// `weir.pushdown` off keeps everything here; random keeps what its coin says.
+fn allowed(mode: PushDown, what: &str, condition: Condition) -> Condition {
+    let switched_off = || Condition::Kept(Reason::new("switched_off", "weir.pushdown says to keep it here"));
+    match mode {
+        PushDown::On => condition,
+        PushDown::Off => switched_off(),
+        PushDown::Random(seed) => {
+            let mut hasher = DefaultHasher::new();
+            (seed, what).hash(&mut hasher);
+            if hasher.finish().is_multiple_of(2) { condition } else { switched_off() }
+        }
+    }
+}
+
+fn as_kept(what: String, reason: Reason) -> Kept {
+    Kept { what, code: reason.code.to_owned(), reason: reason.text, remedy: reason.remedy }
+}
+
+/// The filter as the user would write it: without the table's name in front of each column.
+fn in_words(filter: &Expr) -> String {
+    use datafusion::common::Column as Unqualified;
+    use datafusion::common::tree_node::{Transformed, TreeNode};
+    let bare = filter.clone().transform(|expr| match expr {
+        Expr::Column(column) => Ok(Transformed::yes(Expr::Column(Unqualified::new_unqualified(column.name)))),
+        other => Ok(Transformed::no(other)),
+    });
+    let bare = bare.map(|done| done.data).unwrap_or_else(|_| filter.clone());
+    match datafusion::sql::unparser::expr_to_sql(&bare) {
+        Ok(sql) => sql.to_string(),
+        Err(_) => bare.human_display().to_string(),
+    }
+}
+
+fn select(request: &FragmentRequest<'_>, columns: &[&Column], conditions: &[String], limit: Option<usize>) -> String {
+    let dialect = request.source.dialect();
+    let list: Vec<String> = columns.iter().map(|column| read_expression(dialect.quote(&column.name), column)).collect();
+    // A count needs rows but no columns; a constant is the cheapest row there is.
+    let list = if list.is_empty() { "1".to_owned() } else { list.join(", ") };
+    let mut sql = format!("SELECT {list} FROM {}", dialect.table(&request.table.schema, &request.table.name));
+    if !conditions.is_empty() {
+        sql.push_str(" WHERE ");
+        sql.push_str(&conditions.join(" AND "));
+    }
+    if let Some(limit) = limit {
+        sql.push_str(&dialect.limit(limit as u64));
+    }
+    sql
+}
+
+fn read_expression(quoted: String, column: &Column) -> String {
+    match column.read_as {
+        Some(pattern) => format!("{} AS {quoted}", pattern.replace("{}", &quoted)),
+        None => quoted,
+    }
+}
+
+fn outputs(request: &FragmentRequest<'_>, columns: &[&Column]) -> Vec<OutputColumn> {
+    if columns.is_empty() {
+        let one = OutputColumn { name: "one".into(), data_type: arrow::datatypes::DataType::Int32, label: format!("{} (count)", request.name) };
+        return vec![one];
+    }
+    columns.iter().map(|column| OutputColumn { name: column.name.clone(), data_type: column.data_type.clone(), label: label(request.name, column) }).collect()
+}
+
+fn label(table: &TableName, column: &Column) -> String {
+    ColumnName { table: table.clone(), column: column.name.clone() }.to_string()
+}

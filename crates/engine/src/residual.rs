@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//! From an authorised, routed plan to physical operators: what sources do is inside the scans, the rest is done here.
+
+use crate::bind::Bound;
+use crate::errors::from_datafusion;
+use crate::scan::{LakeScan, SourceScan};
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::datasource::source_as_provider;
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::ExecutionPlan;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use weir_base::{Result, SourceName};
+use weir_policy::Authorized;
+
+/// A plan that can run.
+pub(crate) struct Physical {
+    pub plan: Arc<dyn ExecutionPlan>,
+    pub state: SessionState,
+}
+
+/// Optimizes, which moves filters, projections and limits into the scans, and picks the operators for the rest.
+pub(crate) async fn plan(bound: Authorized<Bound>, memory_bytes_max: usize) -> Result<Authorized<Physical>> {
+    let optimized = bound.plan().state.optimize(&bound.plan().plan).map_err(from_datafusion)?;
+    let mut state = bound.plan().state.clone();
+    if joins_outgrow(&optimized, memory_bytes_max) {
+        // A hash join keeps one side in memory and cannot spill; sorted merges can.
+        state.config_mut().options_mut().optimizer.prefer_hash_join = false;
+    }
+    let plan = state.query_planner().create_physical_plan(&optimized, &state).await.map_err(from_datafusion)?;
+    bound.map(|_| Ok(Physical { plan, state }))
+}
+
+/// Whether the smaller side of some join may not fit: taken to be so when the second largest table is over a quarter of the memory.
+fn joins_outgrow(plan: &LogicalPlan, memory_bytes_max: usize) -> bool {
+    let mut sizes = Vec::new();
+    let mut joins = 0;
+    let _ = plan.apply_with_subqueries(|node| {
+        match node {
+            LogicalPlan::Join(_) => joins += 1,
+            LogicalPlan::TableScan(scan) => sizes.push(table_bytes(scan)),
+            _ => {}
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    sizes.sort_unstable();
+    let second = sizes.len().checked_sub(2).map(|index| sizes[index]);
+    joins > 0 && second.is_some_and(|bytes| bytes > memory_bytes_max / 4)
+}
+
+fn table_bytes(scan: &datafusion::logical_expr::TableScan) -> usize {
+    let statistics = source_as_provider(&scan.source).ok().and_then(|table| table.statistics());
+    statistics.and_then(|known| known.total_byte_size.get_value().copied()).unwrap_or(0)
+}
+
+/// The scans of a plan, in the order in which the plan shows them.
+#[derive(Default)]
+pub(crate) struct Leaves {
+    plans: Vec<Arc<dyn ExecutionPlan>>,
+}
+
+impl Leaves {
+    pub fn of(plan: &Arc<dyn ExecutionPlan>) -> Self {
+        let mut leaves = Self::default();
+        let _ = plan.apply(|node| {
+            if node.is::<SourceScan>() || node.is::<LakeScan>() {
+                leaves.plans.push(node.clone());
+            }
+            Ok(TreeNodeRecursion::Continue)
+        });
+        leaves
+    }
+
+    /// Scans of each source, by name; the order in which permits are taken.
+    pub fn by_source(&self) -> BTreeMap<SourceName, Vec<&SourceScan>> {
+        let mut by_source: BTreeMap<SourceName, Vec<&SourceScan>> = BTreeMap::new();
+        for scan in self.plans.iter().filter_map(|plan| plan.downcast_ref::<SourceScan>()) {
+            by_source.entry(scan.handle.name().clone()).or_default().push(scan);
+        }
+        by_source
+    }
+
+    pub fn of_lake(&self) -> Vec<&LakeScan> {
+        self.plans.iter().filter_map(|plan| plan.downcast_ref::<LakeScan>()).collect()
+    }
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One running query: who asked, its admissions, its ledger, the ages its scans report, and the switch that cancels it.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError};
+use std::time::Instant;
+use tokio_util::sync::CancellationToken;
+use weir_api::{Ages, QueryState, QueryStatus, Receipt, Session, SourceUse, TableReceipt};
+use weir_base::{AsOf, AsOfMethod, Clock, Error, ErrorCode, QueryId, Result, SessionId, SourceName, Span, Timestamp, UserName};
+use weir_guard::{Admission, Ledger, MeterReading, Permit};
+
+/// Everything about one query from the moment it was taken in. Scans find it in the task context.
+#[derive(Debug)]
+pub struct QueryRun {
+    pub id: QueryId,
+    pub session: SessionId,
+    pub user: UserName,
+    pub door: &'static str,
+    pub sql: String,
+    pub started_at: Timestamp,
+    pub ledger: Arc<Ledger>,
+    pub ages: Ages,
+    pub cancel: CancellationToken,
+    /// Set when it was the session's `statement_timeout` that cancelled.
+    timed_out: AtomicBool,
+    started: Instant,
+    rows_returned: AtomicU64,
+    state: Mutex<State>,
+    ended: OnceLock<Ended>,
+    admissions: Mutex<HashMap<SourceName, Admission>>,
+    forecasts: Mutex<HashMap<SourceName, u64>>,
+    timer: OnceLock<tokio::task::AbortHandle>,
+}
+
+#[derive(Debug, Clone)]
+struct State {
+    state: QueryState,
+    note: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+struct Ended {
+    at: Timestamp,
+    elapsed_ms: f64,
+    error: Option<ErrorCode>,
+}
+
+impl QueryRun {
+    pub fn begin(session: &Session, id: QueryId, sql: &str, clock: &dyn Clock) -> Arc<Self> {
+        let now = clock.now();
+        Arc::new(Self {
+            id,
+            session: session.id,
+            user: session.user.clone(),
+            door: session.door.word(),
+            sql: sql.to_owned(),
+            started_at: now,
+            ledger: Ledger::new(),
+            ages: Ages::new(AsOf::new(now, AsOfMethod::Clock)),
+            cancel: CancellationToken::new(),
+            timed_out: AtomicBool::new(false),
+            started: Instant::now(),
+            rows_returned: AtomicU64::new(0),
+            state: Mutex::new(State { state: QueryState::Planning, note: None }),
+            ended: OnceLock::new(),
+            admissions: Mutex::default(),
+            forecasts: Mutex::default(),
+            timer: OnceLock::new(),
+        })
+    }
+
+    pub fn enter(&self, state: QueryState) {
+        self.lock_state().state = state;
+    }
+
+    pub fn wait_for(&self, note: String) {
+        *self.lock_state() = State { state: QueryState::Waiting, note: Some(note) };
+    }
+
+    pub fn admitted(&self, admission: Admission, source: SourceName) {
+        self.admissions.lock().unwrap_or_else(PoisonError::into_inner).insert(source, admission);
+    }
+
+    pub fn forecast(&self, source: &SourceName, rows: u64) {
+        *self.forecasts.lock().unwrap_or_else(PoisonError::into_inner).entry(source.clone()).or_default() += rows;
+    }
+
+    /// A permit for one statement of this query. Error: the source was not admitted, which is a bug.
+    pub async fn permit(&self, source: &SourceName) -> Result<Permit> {
+        let admission = self.admissions.lock().unwrap_or_else(PoisonError::into_inner).get(source).cloned();
+        let admission = admission.ok_or_else(|| Error::internal("a scan of a source that was not admitted").with_detail(format!("source {source}")))?;
+        admission.permit().await
+    }
+
+    /// Statements and sessions that nobody will use any more go back to their sources.
+    pub fn release(&self) {
+        self.admissions.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    pub fn count_returned(&self, rows: usize) {
+        self.rows_returned.fetch_add(rows as u64, Ordering::Relaxed);
+    }
+
+    pub fn rows_returned(&self) -> u64 {
+        self.rows_returned.load(Ordering::Relaxed)
+    }
+
+    /// Cancels the query once the session's `statement_timeout` has passed.
+    pub fn time_limit(self: &Arc<Self>, limit: Option<Span>) {
+        let Some(limit) = limit else { return };
+        let run = Arc::downgrade(self);
+        let timer = tokio::spawn(async move {
+            tokio::time::sleep(limit.0).await;
+            if let Some(run) = run.upgrade() {
+                run.timed_out.store(true, Ordering::SeqCst);
+                run.cancel.cancel();
+            }
+        });
+        let _ = self.timer.set(timer.abort_handle());
+    }
+
+    /// 57014, with the detail that tells a cancel from a timeout.
+    pub fn cancelled_error(&self) -> Error {
+        if self.timed_out.load(Ordering::SeqCst) {
+            return Error::new(ErrorCode::Cancelled, "query ran longer than statement_timeout").with_detail("the session's own statement_timeout");
+        }
+        Error::new(ErrorCode::Cancelled, "query was cancelled").with_detail("on request")
+    }
+
+    /// Marks the end; the first end stands. Returns whether this call was the first.
+    pub fn end(&self, error: Option<&Error>, abandoned: bool, clock: &dyn Clock) -> bool {
+        let ended = Ended { at: clock.now(), elapsed_ms: self.elapsed_ms(), error: error.map(Error::code) };
+        if self.ended.set(ended).is_err() {
+            return false;
+        }
+        let cancelled = abandoned || error.is_some_and(|error| error.code() == ErrorCode::Cancelled);
+        let state = match error {
+            _ if cancelled => QueryState::Cancelled,
+            Some(_) => QueryState::Failed,
+            None => QueryState::Finished,
+        };
+        *self.lock_state() = State { state, note: error.map(|error| error.message().to_owned()) };
+        self.release();
+        if let Some(timer) = self.timer.get() {
+            timer.abort();
+        }
+        true
+    }
+
+    pub fn elapsed_ms(&self) -> f64 {
+        match self.ended.get() {
+            Some(ended) => ended.elapsed_ms,
+            None => self.started.elapsed().as_secs_f64() * 1000.0,
+        }
+    }
+
+    pub fn ended_at(&self) -> Option<Timestamp> {
+        self.ended.get().map(|ended| ended.at)
+    }
+
+    pub fn error_code(&self) -> Option<ErrorCode> {
+        self.ended.get().and_then(|ended| ended.error)
+    }
+
+    pub fn state(&self) -> QueryState {
+        self.lock_state().state
+    }
+
+    pub fn status(&self) -> QueryStatus {
+        let readings = self.ledger.read();
+        let state = self.lock_state().clone();
+        QueryStatus {
+            query_id: self.id,
+            user: self.user.clone(),
+            sql: self.sql.clone(),
+            state: state.state,
+            started_at: self.started_at,
+            ended_at: self.ended_at(),
+            elapsed_ms: self.elapsed_ms(),
+            rows_returned: self.rows_returned(),
+            rows_read: readings.iter().map(|reading| reading.rows).sum(),
+            bytes_read: readings.iter().map(|reading| reading.bytes).sum(),
+            note: state.note,
+        }
+    }
+
+    pub fn receipt(&self, clock: &dyn Clock) -> Receipt {
+        let read_at = self.ended_at().unwrap_or_else(|| clock.now());
+        let tables = self.ages.tables().into_iter().map(|age| TableReceipt {
+            table: age.table.to_string(),
+            placement: age.placement.to_owned(),
+            as_of: age.as_of.at,
+            lag_ms: age.as_of.at.ms_until(read_at).max(0),
+            method: age.as_of.method,
+        });
+        Receipt {
+            query_id: self.id,
+            user: self.user.clone(),
+            as_of: self.ages.oldest().at,
+            skew_ms: self.ages.skew_ms(),
+            tables: tables.collect(),
+            sources: self.source_uses(),
+            definitions: Vec::new(),
+            keys: None,
+            policies: Vec::new(),
+            elapsed_ms: self.elapsed_ms(),
+            cache: "none".into(),
+        }
+    }
+
+    fn source_uses(&self) -> Vec<SourceUse> {
+        let forecasts = self.forecasts.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut uses: Vec<SourceUse> = Vec::new();
+        for reading in self.ledger.read() {
+            let forecast_rows = forecasts.get(&reading.source).copied();
+            let name = reading.source.to_string();
+            match uses.iter_mut().find(|known| known.source == name) {
+                Some(known) => add(known, &reading),
+                None => {
+                    let mut fresh = SourceUse { source: name, statements: 0, rows: 0, bytes: 0, ms: 0.0, queued_ms: 0.0, forecast_rows };
+                    add(&mut fresh, &reading);
+                    uses.push(fresh);
+                }
+            }
+        }
+        uses.sort_by(|a, b| a.source.cmp(&b.source));
+        uses
+    }
+
+    fn lock_state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn add(known: &mut SourceUse, reading: &MeterReading) {
+    known.statements += 1;
+    known.rows += reading.rows;
+    known.bytes += reading.bytes;
+    known.ms += reading.elapsed.as_secs_f64() * 1000.0;
+    known.queued_ms += reading.queued.as_secs_f64() * 1000.0;
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The lake's own tables: an Iceberg scan with pruning at planning time and filters, also ones found while running, inside the reader.
+
+use super::predicate::prunable;
+use super::row_filter::PhysicalFilter;
+use super::running_query;
+use crate::errors::carry;
+use arrow::datatypes::SchemaRef;
+use async_trait::async_trait;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::stats::Precision;
+use datafusion::common::{ColumnStatistics, Result, Statistics};
+use datafusion::config::ConfigOptions;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::filter_pushdown::{ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation, PushedDown};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
+use futures::StreamExt;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use weir_api::TableAge;
+use weir_base::TableName;
+use weir_lake::{BatchFilter, LakeTable, Predicate, Scan, ScanPlan, ScanRequest};
+
+/// A lake table as the planner sees it, pinned to one snapshot.
+#[derive(Debug)]
+pub(crate) struct LakeTableProvider {
+    pub name: TableName,
+    pub table: Arc<LakeTable>,
+    schema: SchemaRef,
+}
+
+impl LakeTableProvider {
+    pub fn new(name: TableName, table: Arc<LakeTable>) -> Self {
+        let schema = table.schema().clone();
+        Self { name, table, schema }
+    }
+}
+
+#[async_trait]
+impl TableProvider for LakeTableProvider {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    /// Inexact: used here to leave out files and row groups; the filter itself moves into the scan later, as a physical expression.
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
+    }
+
+    fn statistics(&self) -> Option<Statistics> {
+        Some(Statistics {
+            num_rows: Precision::Inexact(self.table.rows() as usize),
+            total_byte_size: Precision::Inexact(self.table.bytes() as usize),
+            column_statistics: vec![ColumnStatistics::new_unknown(); self.schema.fields().len()],
+        })
+    }
+
+    async fn scan(&self, session: &dyn Session, projection: Option<&Vec<usize>>, filters: &[Expr], limit: Option<usize>) -> Result<Arc<dyn ExecutionPlan>> {
+        let projection = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
+        let conditions: Vec<Predicate> = filters.iter().filter_map(|filter| prunable(filter, &self.schema)).collect();
+        let pruned_by = conditions.len();
+        let predicate = if conditions.is_empty() { None } else { Some(Predicate::And(conditions)) };
+        let limit = limit.filter(|_| filters.is_empty()).map(|limit| limit as u64);
+        let request = ScanRequest { projection: projection.clone(), predicate, limit };
+        let plan = self.table.plan(request).await.map_err(carry)?;
+        let schema = Arc::new(self.schema.project(&projection)?);
+        let words = filters.iter().map(|filter| filter.human_display().to_string()).collect();
+        Ok(Arc::new(LakeScan {
+            name: self.name.clone(),
+            table: self.table.clone(),
+            plan: Arc::new(plan),
+            words,
+            pruned_by,
+            projection,
+            filters: Vec::new(),
+            opened: Arc::default(),
+            properties: properties(schema, session.config().target_partitions()),
+        }))
+    }
+}
+
+fn properties(schema: SchemaRef, partitions: usize) -> Arc<PlanProperties> {
+    let partitioning = Partitioning::UnknownPartitioning(partitions.max(1));
+    Arc::new(PlanProperties::new(EquivalenceProperties::new(schema), partitioning, EmissionType::Incremental, Boundedness::Bounded))
+}
+
+/// The leaf that reads one snapshot of one lake table in parallel partitions.
+#[derive(Debug, Clone)]
+pub(crate) struct LakeScan {
+    pub name: TableName,
+    pub table: Arc<LakeTable>,
+    pub plan: Arc<ScanPlan>,
+    /// The filters that came with the scan, for EXPLAIN.
+    pub words: Vec<String>,
+    /// How many of them could leave out files or row groups.
+    pub pruned_by: usize,
+    projection: Vec<usize>,
+    filters: Vec<Arc<dyn PhysicalExpr>>,
+    /// Opened by the first partition that runs; the partitions share its queue of row groups.
+    opened: Arc<Mutex<Option<Arc<Scan>>>>,
+    properties: Arc<PlanProperties>,
+}
+
+impl LakeScan {
+    fn open(&self) -> Arc<Scan> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let partitions = self.properties.output_partitioning().partition_count();
+        opened.get_or_insert_with(|| Arc::new(self.plan.open(partitions))).clone()
+    }
+
+    fn row_filter(&self) -> Result<Option<Arc<dyn BatchFilter>>> {
+        if self.filters.is_empty() {
+            return Ok(None);
+        }
+        let filter = PhysicalFilter::new(&self.filters, &self.projection, &self.table.schema())?;
+        Ok(Some(Arc::new(filter)))
+    }
+}
+
+impl DisplayAs for LakeScan {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LakeScan: table={}, snapshot={}, {}", self.name, self.table.snapshot_id().unwrap_or_default(), self.plan.describe().join(", "))?;
+        if !self.filters.is_empty() {
+            let filters: Vec<String> = self.filters.iter().map(ToString::to_string).collect();
+            write!(f, ", filter={}", filters.join(" AND "))?;
+        }
+        Ok(())
+    }
+}
+
+impl ExecutionPlan for LakeScan {
+    fn name(&self) -> &'static str {
+        "LakeScan"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(Arc::new(Self { opened: Arc::default(), ..self.as_ref().clone() }))
+    }
+
+    fn partition_statistics(&self, partition: Option<usize>) -> Result<Arc<Statistics>> {
+        let share = partition.map_or(1, |_| self.properties.output_partitioning().partition_count().max(1));
+        let rows = self.plan.rows() as usize / share;
+        let rows = if self.filters.is_empty() { rows } else { rows.div_ceil(5) };
+        Ok(Arc::new(Statistics {
+            num_rows: Precision::Inexact(rows),
+            total_byte_size: Precision::Inexact(self.plan.bytes() as usize / share),
+            column_statistics: vec![ColumnStatistics::new_unknown(); self.projection.len()],
+        }))
+    }
+
+    /// Filters from above, also those that a join fills in while it runs, are all applied row by row inside the reader.
+    fn handle_child_pushdown_result(
+        &self,
+        _: FilterPushdownPhase,
+        result: ChildPushdownResult,
+        _: &ConfigOptions,
+    ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
+        let mut filters = self.filters.clone();
+        filters.extend(result.parent_filters.iter().map(|parent| parent.filter.clone()));
+        let taken = vec![PushedDown::Yes; result.parent_filters.len()];
+        let node: Arc<dyn ExecutionPlan> = Arc::new(Self { filters, opened: Arc::default(), ..self.clone() });
+        Ok(FilterPushdownPropagation::with_parent_pushdown_result(taken).with_updated_node(node))
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let run = running_query(&context)?;
+        run.ages.report(TableAge { table: self.name.clone(), placement: "live", as_of: self.table.as_of() });
+        let batches = self.open().partition(partition, self.row_filter()?).map(|batch| batch.map_err(carry));
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches)))
+    }
+}

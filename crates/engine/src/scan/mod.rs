@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Scans: the leaves of a physical plan, each over one table in one placement.
+
+mod lake;
+mod predicate;
+mod row_filter;
+mod source;
+
+pub(crate) use lake::{LakeScan, LakeTableProvider};
+pub(crate) use source::{SourceScan, SourceTableProvider};
+
+use crate::errors::carry;
+use crate::run::QueryRun;
+use datafusion::common::Result;
+use datafusion::execution::TaskContext;
+use std::sync::Arc;
+use weir_base::Error;
+
+/// The query that a scan works for. There is one in every task context that `execute` makes, and in no other.
+pub(crate) fn running_query(context: &TaskContext) -> Result<Arc<QueryRun>> {
+    context.session_config().get_extension::<QueryRun>().ok_or_else(|| carry(Error::internal("a scan outside a query")))
+}

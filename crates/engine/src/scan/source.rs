@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The live placement: a table read in its source through one statement.
+
+use super::running_query;
+use crate::discovery::SourceHandle;
+use crate::errors::carry;
+use crate::push_down::{Condition, Fragment, FragmentRequest, condition, cut};
+use crate::run::QueryRun;
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use async_trait::async_trait;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::stats::Precision;
+use datafusion::common::{ColumnStatistics, DataFusionError, Result, Statistics};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_expr::EquivalenceProperties;
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
+use futures::{StreamExt, TryStreamExt, stream};
+use std::fmt;
+use std::sync::Arc;
+use weir_api::{PushDown, TableAge};
+use weir_base::TableName;
+use weir_source::{SourceTable, Statement};
+
+/// A table of a source as the planner sees it, for one query.
+#[derive(Debug)]
+pub(crate) struct SourceTableProvider {
+    pub handle: Arc<SourceHandle>,
+    pub name: TableName,
+    pub table: Arc<SourceTable>,
+    mode: PushDown,
+    schema: SchemaRef,
+}
+
+impl SourceTableProvider {
+    pub fn new(handle: Arc<SourceHandle>, name: TableName, table: Arc<SourceTable>, mode: PushDown) -> Self {
+        // Every column may be NULL whatever the source declares: a policy or a zero date can make one.
+        let fields: Vec<Field> = table.columns.iter().map(|column| Field::new(&column.name, column.data_type.clone(), true)).collect();
+        Self { handle, name, table, mode, schema: Arc::new(Schema::new(fields)) }
+    }
+
+    fn exact(&self, filter: &Expr) -> bool {
+        self.mode == PushDown::On && matches!(condition(filter, &self.table, self.handle.source.as_ref()), Condition::Exact(_))
+    }
+}
+
+#[async_trait]
+impl TableProvider for SourceTableProvider {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    /// All that is not exact is inexact, never unsupported: so the scan sees every filter and can say why it kept one.
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        let support = |filter: &&Expr| if self.exact(filter) { TableProviderFilterPushDown::Exact } else { TableProviderFilterPushDown::Inexact };
+        Ok(filters.iter().map(support).collect())
+    }
+
+    fn statistics(&self) -> Option<Statistics> {
+        Some(estimated(&self.schema, &self.table, 0, None))
+    }
+
+    async fn scan(&self, _: &dyn Session, projection: Option<&Vec<usize>>, filters: &[Expr], limit: Option<usize>) -> Result<Arc<dyn ExecutionPlan>> {
+        let all: Vec<usize> = (0..self.table.columns.len()).collect();
+        let projection = projection.unwrap_or(&all);
+        let request = FragmentRequest {
+            name: &self.name,
+            table: &self.table,
+            source: self.handle.source.as_ref(),
+            projection,
+            filters,
+            limit,
+            mode: self.mode,
+        };
+        let fragment = cut(&request).map_err(carry)?;
+        let schema = Arc::new(self.schema.project(projection)?);
+        let statistics = estimated(&schema, &self.table, filters.len(), fragment.limit);
+        Ok(Arc::new(SourceScan::new(self.handle.clone(), fragment, schema, statistics)))
+    }
+}
+
+/// Rows and bytes as the source guesses them, each filter taken to keep a fifth.
+fn estimated(schema: &SchemaRef, table: &SourceTable, filters: usize, limit: Option<usize>) -> Statistics {
+    let Some(rows) = table.rows_estimate else { return Statistics::new_unknown(schema) };
+    let kept = (rows as f64 * 0.2_f64.powi(filters.min(3) as i32)).ceil() as usize;
+    let kept = limit.map_or(kept, |limit| kept.min(limit));
+    let width: usize = schema.fields().iter().map(|field| width_guess(field.data_type())).sum();
+    Statistics {
+        num_rows: Precision::Inexact(kept),
+        total_byte_size: Precision::Inexact(kept.saturating_mul(width.max(1))),
+        column_statistics: vec![ColumnStatistics::new_unknown(); schema.fields().len()],
+    }
+}
+
+fn width_guess(data_type: &DataType) -> usize {
+    data_type.primitive_width().unwrap_or(32)
+}
+
+/// The leaf that runs one statement.
+#[derive(Debug)]
+pub(crate) struct SourceScan {
+    pub handle: Arc<SourceHandle>,
+    pub fragment: Fragment,
+    statistics: Arc<Statistics>,
+    properties: Arc<PlanProperties>,
+}
+
+impl SourceScan {
+    fn new(handle: Arc<SourceHandle>, fragment: Fragment, schema: SchemaRef, statistics: Statistics) -> Self {
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(schema),
+            Partitioning::UnknownPartitioning(1),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        );
+        Self { handle, fragment, statistics: Arc::new(statistics), properties: Arc::new(properties) }
+    }
+
+    pub fn statement(&self, run: &QueryRun) -> Statement {
+        Statement { sql: self.fragment.sql.clone(), outputs: self.fragment.outputs.clone(), user: run.user.clone(), query_id: run.id }
+    }
+}
+
+impl DisplayAs for SourceScan {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SourceScan: source={}, sql={}", self.handle.name(), self.fragment.sql)
+    }
+}
+
+impl ExecutionPlan for SourceScan {
+    fn name(&self) -> &'static str {
+        "SourceScan"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn partition_statistics(&self, _: Option<usize>) -> Result<Arc<Statistics>> {
+        Ok(self.statistics.clone())
+    }
+
+    fn execute(&self, _: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let run = running_query(&context)?;
+        let statement = self.statement(&run);
+        let schema = self.schema();
+        let handle = self.handle.clone();
+        let table = self.fragment.table.clone();
+        let target = schema.clone();
+        let opening = async move {
+            let permit = run.permit(handle.name()).await.map_err(carry)?;
+            let fetched = handle.source.fetch(permit, statement).await.map_err(carry)?;
+            run.ages.report(TableAge { table, placement: "live", as_of: fetched.as_of });
+            Ok::<_, DataFusionError>(fetched.batches.map(move |batch| batch.map_err(carry).and_then(|batch| rename(&batch, &target))))
+        };
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream::once(opening).try_flatten())))
+    }
+}
+
+/// The connector's batch under the planner's schema; a scan of no columns keeps only the number of rows.
+fn rename(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    let columns = if schema.fields().is_empty() { Vec::new() } else { batch.columns().to_vec() };
+    Ok(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
+}

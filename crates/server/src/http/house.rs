@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Routes about the server itself: health, readiness, metrics, the API description, and the front page.
+
+use crate::http::Door;
+use crate::http::problem::Problem;
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use weir_base::{Error, ErrorCode};
+
+/// Written by hand; `tests/` calls every path in it.
+const OPENAPI: &str = include_str!("openapi.json");
+
+const FRONT_PAGE: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Weir</title>\
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:3rem auto;padding:0 1rem}code{background:#eee;padding:0 .2em}</style>\
+<h1>Weir</h1><p>One governed door to data that lives in many places. This is its HTTP door.</p>\
+<ul><li><code>POST /v1/query</code> answers <code>{\"sql\": \"…\"}</code></li>\
+<li><code>POST /v1/plan</code> shows what a query would do, without running it</li>\
+<li><a href=\"/openapi.json\">/openapi.json</a> describes every route</li>\
+<li><a href=\"/readyz\">/readyz</a>, <a href=\"/healthz\">/healthz</a> and <a href=\"/metrics\">/metrics</a> are for operators</li></ul>\
+<p>SQL clients connect to the Postgres door, for instance with <code>psql</code>.</p></html>\n";
+
+pub async fn front_page() -> Html<&'static str> {
+    Html(FRONT_PAGE)
+}
+
+pub async fn openapi() -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], OPENAPI).into_response()
+}
+
+/// The process is alive.
+pub async fn health(State(door): State<Arc<Door>>) -> Json<Value> {
+    Json(json!({ "status": "alive", "version": door.version, "uptime_s": door.began.elapsed().as_secs() }))
+}
+
+/// 200 when questions can be asked, 503 before that and while the server drains.
+pub async fn readiness(State(door): State<Arc<Door>>) -> (StatusCode, Json<Value>) {
+    let readiness = door.service.readiness().await;
+    let ready = readiness.ready && !door.ending.drain.is_cancelled();
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (status, Json(json!({ "ready": ready, "unreachable": readiness.unreachable })))
+}
+
+/// Prometheus text.
+pub async fn metrics(State(door): State<Arc<Door>>) -> Result<Response, Problem> {
+    let handle = door.metrics.as_ref().ok_or_else(|| Error::new(ErrorCode::NotFound, "metrics are not collected"))?;
+    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], handle.render()).into_response())
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Capabilities: whether a source does an operation with exactly our meaning. One table per connector feeds the planner,
+//! EXPLAIN and the tests. Nothing is exact because it merely prints.
+
+/// Something the engine would like the source to do with a column.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Operation<'a> {
+    /// `column = literal`, and IN lists of such.
+    Equal(Operand<'a>),
+    /// `column <> literal`.
+    NotEqual(Operand<'a>),
+    /// `column < literal` and its three sisters.
+    Less(Operand<'a>),
+    LessOrEqual(Operand<'a>),
+    Greater(Operand<'a>),
+    GreaterOrEqual(Operand<'a>),
+    IsNull,
+    IsNotNull,
+    /// A bare boolean column as a condition.
+    IsTrue,
+}
+
+/// The literal that the column is compared with; always of the column's own Arrow type and never NULL.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Operand<'a> {
+    Bool(bool),
+    Int(i128),
+    Float(f64),
+    /// Unscaled digits, in the column's precision and scale.
+    Decimal(i128),
+    Text(&'a str),
+    Bytes(&'a [u8]),
+    /// Days since 1970-01-01.
+    Date(i32),
+    /// Microseconds since midnight.
+    Time(i64),
+    /// Microseconds since 1970-01-01, with or without a zone as the column has.
+    Timestamp(i64),
+}
+
+/// The answer of the table.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Support {
+    /// Same rows as we would keep: push it and forget it.
+    Exact,
+    /// At least the rows that we would keep: push it and check again here.
+    Superset(Reason),
+    /// Keep it here.
+    Never(Reason),
+}
+
+/// Why something is not pushed, or not only pushed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason {
+    /// Stable and short: `collation`, `zero_date`, `float`.
+    pub code: &'static str,
+    /// One plain sentence without a period.
+    pub text: String,
+    /// What the user or the DBA could do about it.
+    pub remedy: Option<String>,
+}
+
+impl Reason {
+    pub fn new(code: &'static str, text: impl Into<String>) -> Self {
+        Self { code, text: text.into(), remedy: None }
+    }
+
+    pub fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Systems that Weir reads: the contract every connector keeps, and the connectors. Knows SQL text and Arrow, nothing else.
+
+pub mod adbc;
+pub mod capability;
+pub mod contract;
+pub mod dialect;
+mod exact_text;
+mod handover;
+pub mod mysql;
+pub mod postgres;
+mod read_only;
+pub mod registry;
+pub mod sqlite;
+
+pub use capability::{Operand, Operation, Reason, Support};
+pub use contract::{
+    BatchStream, Column, Discovered, Estimate, Fetched, Health, OutputColumn, ServerRole, Source, SourceTable, Statement, TableKind,
+};
+pub use dialect::Dialect;
+pub use registry::{CONNECTORS, ConnectorKind, SourceSpec, ValuePolicy, connect};

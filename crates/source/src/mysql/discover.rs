@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//! All tables and columns of a server, from two catalog queries whatever their number.
+
+use super::failure::Failure;
+use super::native::{NativeType, TextOrder, reading, text_order};
+use super::session::{Product, Session};
+use crate::{Column, Discovered, SourceTable, TableKind};
+use std::collections::HashMap;
+use weir_base::limits::{COLUMNS_MAX, TABLES_PER_SOURCE_MAX};
+
+/// Joined by us: the servers have no index on their catalog, and joining it there takes the square of its size.
+const TABLES: &str = "SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, ENGINE, TABLE_ROWS, DATA_LENGTH, TABLE_COMMENT \
+    FROM information_schema.TABLES \
+    WHERE TABLE_SCHEMA NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys') AND TABLE_TYPE <> 'SEQUENCE' \
+    ORDER BY TABLE_SCHEMA, TABLE_NAME";
+const COLUMNS: &str = "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, IS_NULLABLE, NUMERIC_PRECISION, NUMERIC_SCALE, \
+    COLLATION_NAME, PRIVILEGES \
+    FROM information_schema.COLUMNS \
+    WHERE TABLE_SCHEMA NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys') \
+    ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION";
+
+type Row = Vec<Option<String>>;
+
+/// Lists what the account may see.
+pub(super) async fn discover(session: &mut Session) -> Result<Discovered, Failure> {
+    let tables = session.query(TABLES).await?.rows;
+    let columns = session.query(COLUMNS).await?.rows;
+    Ok(assemble(tables, columns, session.product))
+}
+
+fn assemble(tables: Vec<Row>, columns: Vec<Row>, product: Product) -> Discovered {
+    let mut discovered = Discovered::default();
+    if tables.len() > TABLES_PER_SOURCE_MAX {
+        discovered.warnings.push(format!("only the first {TABLES_PER_SOURCE_MAX} of {} tables are listed", tables.len()));
+    }
+    let mut of_table: HashMap<(String, String), Vec<Column>> = HashMap::new();
+    for mut row in columns {
+        let table = (take(&mut row, 0), take(&mut row, 1));
+        of_table.entry(table).or_default().push(column(row, product));
+    }
+    for mut row in tables.into_iter().take(TABLES_PER_SOURCE_MAX) {
+        let (schema, name) = (take(&mut row, 0), take(&mut row, 1));
+        let mut columns = of_table.remove(&(schema.clone(), name.clone())).unwrap_or_default();
+        if columns.is_empty() {
+            discovered.warnings.push(format!("{schema}.{name} is left out: the server lists no columns (a broken view, or no right to them)"));
+            continue;
+        }
+        if columns.len() > COLUMNS_MAX {
+            discovered.warnings.push(format!("only the first {COLUMNS_MAX} columns of {schema}.{name} are listed"));
+            columns.truncate(COLUMNS_MAX);
+        }
+        let kind = kind(field(&row, 2), field(&row, 3));
+        let comment = field(&row, 6).filter(|comment| !comment.is_empty() && kind != TableKind::View).map(str::to_owned);
+        discovered.tables.push(SourceTable { schema, name, kind, columns, rows_estimate: number(&row, 4), bytes_estimate: number(&row, 5), comment });
+    }
+    discovered
+}
+
+fn kind(table_type: Option<&str>, engine: Option<&str>) -> TableKind {
+    match (table_type, engine) {
+        (Some("VIEW" | "SYSTEM VIEW"), _) => TableKind::View,
+        (_, Some("FEDERATED" | "CONNECT" | "SPIDER")) => TableKind::ForeignTable,
+        _ => TableKind::Table,
+    }
+}
+
+fn column(mut row: Row, product: Product) -> Column {
+    let name = take(&mut row, 2);
+    let native_type = take(&mut row, 4);
+    let word = field(&row, 3).unwrap_or_default().to_lowercase();
+    let native = NativeType { word: &word, full: &native_type, precision: number(&row, 6), scale: number(&row, 7) };
+    let reading = reading(native, product);
+    let readable = field(&row, 9).is_none_or(|rights| rights.split(',').any(|right| right == "select"));
+    let collation = field(&row, 8).map(str::to_owned);
+    let loose = collation.as_deref().is_some_and(|collation| matches!(text_order(collation), TextOrder::Loose | TextOrder::Ambiguous));
+    let compares_otherwise = matches!(word.as_str(), "char" | "uuid" | "inet4" | "inet6" | "json" | "set") || reading.read_as.is_some();
+    Column {
+        name,
+        data_type: reading.data_type,
+        nullable: field(&row, 5) == Some("YES") || matches!(word.as_str(), "date" | "datetime" | "timestamp"),
+        bytewise_equality: !loose && !compares_otherwise,
+        collation,
+        read_as: reading.read_as,
+        degraded: (!readable).then(|| "the account has no SELECT right on it".to_owned()),
+        native_type,
+    }
+}
+
+fn take(row: &mut Row, index: usize) -> String {
+    row.get_mut(index).and_then(Option::take).unwrap_or_default()
+}
+
+fn field(row: &Row, index: usize) -> Option<&str> {
+    row.get(index)?.as_deref()
+}
+
+fn number(row: &Row, index: usize) -> Option<u64> {
+    field(row, index)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(fields: &[&str]) -> Row {
+        fields.iter().map(|field| (*field != "-").then(|| (*field).to_owned())).collect()
+    }
+
+    #[test]
+    fn a_bad_column_and_a_broken_view_hide_nothing_else() {
+        let tables = vec![
+            row(&["b", "My Table", "BASE TABLE", "InnoDB", "7", "16384", "what it is"]),
+            row(&["b", "v", "VIEW", "-", "-", "-", "View 'b.v' references invalid table(s)"]),
+        ];
+        let columns = vec![
+            row(&["b", "My Table", "id", "bigint", "bigint(20) unsigned", "NO", "20", "0", "-", "select,insert"]),
+            row(&["b", "My Table", "Ssn", "varchar", "varchar(9)", "YES", "-", "-", "latin1_swedish_ci", "insert"]),
+        ];
+        let discovered = assemble(tables, columns, Product::MariaDb);
+        assert_eq!(discovered.tables.len(), 1);
+        let table = &discovered.tables[0];
+        assert_eq!((table.name.as_str(), table.rows_estimate, table.comment.as_deref()), ("My Table", Some(7), Some("what it is")));
+        assert!(table.columns[0].degraded.is_none() && table.columns[1].degraded.is_some());
+        assert_eq!(discovered.warnings, ["b.v is left out: the server lists no columns (a broken view, or no right to them)"]);
+    }
+}

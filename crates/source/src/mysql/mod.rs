@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The `mysql` connector: MariaDB 10.11 and MySQL 8 over their own protocol, spoken here directly so that bytes are counted at
+//! the socket and rows go from the packet into Arrow without a stop between.
+
+mod address;
+mod attribution;
+mod calendar;
+mod decode;
+mod dialect;
+mod discover;
+mod estimate;
+mod failure;
+mod fetch;
+mod login;
+mod native;
+mod pool;
+mod probe;
+mod role;
+mod server;
+mod session;
+mod support;
+mod tls;
+mod values;
+mod wire;
+
+pub use dialect::MySqlDialect;
+
+use crate::{Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Health, Operation, Source, SourceSpec, Statement, Support};
+use address::Address;
+use async_trait::async_trait;
+use failure::Failure;
+use pool::{Lease, Pool};
+use server::Server;
+use std::sync::Arc;
+use weir_base::Result;
+use weir_guard::{Outcome, Permit};
+
+/// The line of the connector list.
+pub const CONNECTOR: ConnectorKind =
+    ConnectorKind { word: "mysql", about: "MariaDB 10.11 and later, MySQL 8 and later, and what speaks their protocol", options: &[], make };
+
+fn make(spec: SourceSpec) -> Result<Arc<dyn Source>> {
+    let address = Address::parse(&spec.name, &spec.url)?;
+    let pool = Pool::new(spec.name.clone(), address, spec.limits.statement_timeout);
+    Ok(Arc::new(MySql { server: Server::new(&spec, pool) }))
+}
+
+/// One configured MySQL or MariaDB server.
+#[derive(Debug)]
+struct MySql {
+    server: Arc<Server>,
+}
+
+impl MySql {
+    /// Ends a lease as its work ended: back to the idle sessions, or away.
+    async fn conclude<T>(&self, lease: Lease, outcome: Result<T, Failure>, meter: &weir_guard::Meter) -> Result<T> {
+        match outcome {
+            Ok(answer) => {
+                meter.end(Outcome::Done);
+                lease.give_back();
+                Ok(answer)
+            }
+            Err(failure) => {
+                meter.end(Outcome::Failed);
+                if matches!(failure, Failure::Server(_) | Failure::Broke(_)) {
+                    lease.discard().await;
+                }
+                Err(self.server.in_statement(failure))
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Source for MySql {
+    fn kind(&self) -> &'static str {
+        CONNECTOR.word
+    }
+
+    fn dialect(&self) -> &dyn Dialect {
+        &MySqlDialect
+    }
+
+    fn support(&self, operation: &Operation<'_>, column: &Column) -> Support {
+        support::support(operation, column)
+    }
+
+    async fn probe(&self, permit: Permit) -> Result<Health> {
+        let (cancel, meter) = (permit.cancel_token().clone(), permit.meter().clone());
+        let mut lease = Lease::take(self.server.pool(), permit).await?;
+        let outcome = tokio::select! {
+            outcome = probe::probe(lease.session()) => outcome,
+            () = cancel.cancelled() => Err(Failure::Ours(self.server.cancelled())),
+        };
+        self.conclude(lease, outcome, &meter).await
+    }
+
+    async fn discover(&self, permit: Permit) -> Result<Discovered> {
+        let (cancel, meter) = (permit.cancel_token().clone(), permit.meter().clone());
+        let mut lease = Lease::take(self.server.pool(), permit).await?;
+        let work = async {
+            self.server.admit(lease.session()).await?;
+            let bytes_before = lease.session().bytes_read();
+            let discovered = discover::discover(lease.session()).await?;
+            meter.count_bytes(lease.session().bytes_read() - bytes_before)?;
+            Ok(discovered)
+        };
+        let outcome = tokio::select! {
+            outcome = work => outcome,
+            () = cancel.cancelled() => Err(Failure::Ours(self.server.cancelled())),
+        };
+        self.conclude(lease, outcome, &meter).await
+    }
+
+    async fn estimate(&self, permit: Permit, statement: &Statement) -> Result<Estimate> {
+        attribution::check_reads(&statement.sql, self.server.name())?;
+        let (cancel, meter) = (permit.cancel_token().clone(), permit.meter().clone());
+        let mut lease = Lease::take(self.server.pool(), permit).await?;
+        let work = async {
+            self.server.admit(lease.session()).await?;
+            let product = lease.session().product;
+            let explain = format!("EXPLAIN FORMAT=JSON {}", attribution::attributed(statement));
+            let explained = lease.session().query(&explain).await?;
+            Ok(explained.text(0, 0).and_then(|plan| estimate::estimate(plan, &statement.sql, product)).unwrap_or_default())
+        };
+        let outcome = tokio::select! {
+            outcome = work => outcome,
+            () = cancel.cancelled() => Err(Failure::Ours(self.server.cancelled())),
+        };
+        self.conclude(lease, outcome, &meter).await
+    }
+
+    async fn fetch(&self, permit: Permit, statement: Statement) -> Result<Fetched> {
+        fetch::fetch(self.server.clone(), permit, statement).await
+    }
+
+    async fn close(&self) {
+        self.server.pool().close().await;
+    }
+}

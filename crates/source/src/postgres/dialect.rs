@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How SQL is written for PostgreSQL: exact names and typed literals that leave the column, and so its index, alone.
+
+use crate::{Column, Dialect, Operand};
+use arrow::datatypes::DataType;
+use weir_base::{Error, ErrorCode, Result};
+
+use super::value::DAY_MICROS;
+
+#[derive(Debug)]
+pub struct PostgresDialect;
+
+impl Dialect for PostgresDialect {
+    fn quote(&self, name: &str) -> String {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    }
+
+    fn literal(&self, value: Operand<'_>, data_type: &DataType) -> Result<String> {
+        match value {
+            Operand::Bool(value) => Ok(if value { "true" } else { "false" }.to_owned()),
+            Operand::Int(value) => integer(value, data_type),
+            Operand::Float(value) => Ok(float(value, data_type)),
+            Operand::Decimal(unscaled) => decimal(unscaled, data_type),
+            Operand::Text(text) => Ok(format!("{}::text", quoted(text)?)),
+            Operand::Bytes(bytes) => Ok(format!("'\\x{}'::bytea", hex(bytes))),
+            Operand::Date(days) => Ok(format!("'{}'::date", date(i64::from(days)))),
+            Operand::Time(micros) => Ok(format!("'{}'::time", time(micros))),
+            Operand::Timestamp(micros) => Ok(timestamp(micros, data_type)),
+        }
+    }
+
+    fn literal_for(&self, value: Operand<'_>, column: &Column) -> Result<String> {
+        match value {
+            Operand::Text(text) if super::mapping::base_type(&column.native_type) == "uuid" => Ok(format!("{}::uuid", quoted(text)?)),
+            Operand::Int(oid) if super::mapping::base_type(&column.native_type) == "oid" => Ok(format!("'{oid}'::oid")),
+            _ => self.literal(value, &column.data_type),
+        }
+    }
+
+    fn bytewise(&self, quoted: &str) -> Option<String> {
+        Some(format!("{quoted} COLLATE \"C\""))
+    }
+}
+
+/// Small non-negative numbers stay plain, because people read them in plans; the type stands where it is not `int4`.
+fn integer(value: i128, data_type: &DataType) -> Result<String> {
+    let (word, fits) = match data_type {
+        DataType::Int8 | DataType::Int16 | DataType::UInt8 => ("int2", i16::try_from(value).is_ok()),
+        DataType::Int32 | DataType::UInt16 => ("int4", i32::try_from(value).is_ok()),
+        DataType::Int64 | DataType::UInt32 => ("int8", i64::try_from(value).is_ok()),
+        _ => ("numeric", true),
+    };
+    if !fits {
+        return Err(Error::new(ErrorCode::BadValue, "integer does not fit its type").with_detail(format!("the type is {data_type}")));
+    }
+    Ok(match word {
+        "int4" if value >= 0 => value.to_string(),
+        _ => format!("'{value}'::{word}"),
+    })
+}
+
+/// The shortest text that reads back as the same float.
+fn float(value: f64, data_type: &DataType) -> String {
+    let word = if matches!(data_type, DataType::Float32) { "float4" } else { "float8" };
+    let text = if value.is_nan() {
+        "NaN".to_owned()
+    } else if value.is_infinite() {
+        if value > 0.0 { "Infinity" } else { "-Infinity" }.to_owned()
+    } else if word == "float4" {
+        format!("{:e}", value as f32)
+    } else {
+        format!("{value:e}")
+    };
+    format!("'{text}'::{word}")
+}
+
+fn decimal(unscaled: i128, data_type: &DataType) -> Result<String> {
+    let (DataType::Decimal128(_, scale) | DataType::Decimal256(_, scale)) = data_type else {
+        return Err(Error::internal("decimal literal for a type that is none").with_detail(data_type.to_string()));
+    };
+    let sign = if unscaled < 0 { "-" } else { "" };
+    let digits = unscaled.unsigned_abs().to_string();
+    let text = match usize::try_from(*scale) {
+        Ok(0) => digits,
+        Ok(scale) => {
+            let padded = format!("{digits:0>width$}", width = scale + 1);
+            let (whole, part) = padded.split_at(padded.len() - scale);
+            format!("{whole}.{part}")
+        }
+        Err(_) => format!("{digits}{}", "0".repeat(usize::from(scale.unsigned_abs()))),
+    };
+    Ok(if sign.is_empty() && text.contains('.') { text } else { format!("'{sign}{text}'::numeric") })
+}
+
+/// A text in quotes. A backslash takes the `E''` form, which means the same whatever `standard_conforming_strings` says.
+/// Error: 22P02 for a NUL, which PostgreSQL cannot hold.
+fn quoted(text: &str) -> Result<String> {
+    if text.contains('\0') {
+        return Err(Error::new(ErrorCode::BadValue, "text with a NUL character").with_detail("PostgreSQL cannot hold one, so nothing equals it"));
+    }
+    let doubled = text.replace('\'', "''");
+    Ok(if doubled.contains('\\') { format!("E'{}'", doubled.replace('\\', "\\\\")) } else { format!("'{doubled}'") })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Year, month and day of a day count, for every year (`0` is 1 BC).
+fn civil(days: i64) -> (i64, i64, i64) {
+    // The era is 400 years that begin on 1 March, so that leap days come last.
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month, day)
+}
+
+fn dated(days: i64, clock: &str) -> String {
+    let (year, month, day) = civil(days);
+    let (shown, era) = if year > 0 { (year, "") } else { (1 - year, " BC") };
+    format!("{shown:04}-{month:02}-{day:02}{clock}{era}")
+}
+
+fn date(days: i64) -> String {
+    dated(days, "")
+}
+
+fn time(micros: i64) -> String {
+    let (seconds, part) = (micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
+    let clock = format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if part == 0 { clock } else { format!("{clock}.{part:06}") }
+}
+
+fn timestamp(micros: i64, data_type: &DataType) -> String {
+    let clock = time(micros.rem_euclid(DAY_MICROS));
+    let zoned = matches!(data_type, DataType::Timestamp(_, Some(_)));
+    let (zone, word) = if zoned { ("+00", "timestamptz") } else { ("", "timestamp") };
+    format!("'{}'::{word}", dated(micros.div_euclid(DAY_MICROS), &format!(" {clock}{zone}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::datatypes::TimeUnit;
+
+    fn literal(value: Operand<'_>, data_type: &DataType) -> String {
+        PostgresDialect.literal(value, data_type).unwrap()
+    }
+
+    #[test]
+    fn names_and_texts_cannot_break_out() {
+        assert_eq!(PostgresDialect.table("public", "My\"Table"), "\"public\".\"My\"\"Table\"");
+        assert_eq!(literal(Operand::Text("it's"), &DataType::Utf8), "'it''s'::text");
+        assert_eq!(literal(Operand::Text("a\\'; drop"), &DataType::Utf8), "E'a\\\\''; drop'::text");
+        assert_eq!(PostgresDialect.literal(Operand::Text("a\0b"), &DataType::Utf8).unwrap_err().code(), ErrorCode::BadValue);
+    }
+
+    #[test]
+    fn numbers_carry_their_type() {
+        assert_eq!(literal(Operand::Int(5), &DataType::Int32), "5");
+        assert_eq!(literal(Operand::Int(-5), &DataType::Int32), "'-5'::int4");
+        assert_eq!(literal(Operand::Int(i64::MIN.into()), &DataType::Int64), "'-9223372036854775808'::int8");
+        assert_eq!(literal(Operand::Decimal(1250), &DataType::Decimal128(12, 2)), "12.50");
+        assert_eq!(literal(Operand::Decimal(-5), &DataType::Decimal128(12, 2)), "'-0.05'::numeric");
+        assert_eq!(literal(Operand::Decimal(7), &DataType::Decimal128(12, 0)), "'7'::numeric");
+        assert_eq!(literal(Operand::Float(0.1), &DataType::Float64), "'1e-1'::float8");
+        assert_eq!(literal(Operand::Float(f64::from(0.1_f32)), &DataType::Float32), "'1e-1'::float4");
+    }
+
+    #[test]
+    fn moments_are_right_in_every_era() {
+        let plain = DataType::Timestamp(TimeUnit::Microsecond, None);
+        let zoned = DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()));
+        assert_eq!(literal(Operand::Date(0), &DataType::Date32), "'1970-01-01'::date");
+        assert_eq!(literal(Operand::Date(-2_440_588), &DataType::Date32), "'4714-11-24 BC'::date");
+        assert_eq!(literal(Operand::Date(-719_163), &DataType::Date32), "'0001-12-31 BC'::date");
+        assert_eq!(literal(Operand::Timestamp(-1), &plain), "'1969-12-31 23:59:59.999999'::timestamp");
+        assert_eq!(literal(Operand::Timestamp(253_402_300_799_000_000), &zoned), "'9999-12-31 23:59:59+00'::timestamptz");
+        assert_eq!(literal(Operand::Time(86_399_999_999), &DataType::Time64(TimeUnit::Microsecond)), "'23:59:59.999999'::time");
+    }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The `postgres` connector: PostgreSQL 15 and later, and what speaks its protocol.
+
+mod address;
+mod catalog;
+mod compatible;
+mod dialect;
+mod failure;
+mod fetch;
+mod framing;
+mod mapping;
+mod numeric;
+mod pool;
+mod probe;
+mod session;
+mod socket;
+mod support;
+mod tls;
+mod value;
+
+use crate::{Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Health, Operation, Reason, Source, SourceSpec, Statement, Support};
+use address::Address;
+use async_trait::async_trait;
+use dialect::PostgresDialect;
+use fetch::Fetcher;
+use futures::future::BoxFuture;
+use pool::{Lease, Pool};
+use session::{Flavour, Opener, Session, application_name};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use value::Policies;
+use weir_base::{Error, ErrorCode, Result, nearest};
+use weir_guard::{Outcome, Permit};
+
+/// Metadata work on a session, under way.
+type Work<'a, T> = BoxFuture<'a, Result<T, tokio_postgres::Error>>;
+
+/// What metadata work is called, in the ledger and at the source, and whether it may be done on a primary that is not allowed.
+#[derive(Clone, Copy)]
+struct Task<'a> {
+    what: &'a str,
+    name: &'a str,
+    reports_primary: bool,
+}
+
+/// The connector's entry in the list.
+pub const CONNECTOR: ConnectorKind = ConnectorKind {
+    word: "postgres",
+    about: "PostgreSQL 15 and later, and warehouses that speak its protocol, such as Redshift",
+    options: &[("server", "auto (by its version), postgres, or compatible: only the protocol and information_schema are relied on, results come without COPY")],
+    make,
+};
+
+const SERVERS: [(&str, Option<Flavour>); 3] = [("auto", None), ("postgres", Some(Flavour::Postgres)), ("compatible", Some(Flavour::Compatible))];
+
+/// One PostgreSQL database.
+pub struct Postgres {
+    spec: SourceSpec,
+    pool: Arc<Pool>,
+    fetcher: Arc<Fetcher>,
+    policies: Policies,
+    /// Cleared when the server's encoding does not order texts as UTF-8 does.
+    orders_by_bytes: AtomicBool,
+}
+
+impl std::fmt::Debug for Postgres {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Postgres").field("name", &self.spec.name).finish_non_exhaustive()
+    }
+}
+
+fn make(spec: SourceSpec) -> Result<Arc<dyn Source>> {
+    let address = Address::parse(&spec.name, &spec.url)?;
+    let tls = tls::connector(&spec.name, &address)?;
+    let opener = Opener { source: spec.name.clone(), address, tls, statement_timeout: spec.limits.statement_timeout, flavour: flavour(&spec)? };
+    let pool = Pool::new(opener, spec.allow_primary, spec.limits.connections);
+    let policies = Policies { nan: spec.nan, infinity: spec.infinity };
+    let fetcher = Arc::new(Fetcher { pool: pool.clone(), policies, primary_allowed: spec.allow_primary });
+    Ok(Arc::new(Postgres { spec, pool, fetcher, policies, orders_by_bytes: AtomicBool::new(true) }))
+}
+
+fn flavour(spec: &SourceSpec) -> Result<Option<Flavour>> {
+    let Some(word) = spec.options.get("server") else { return Ok(None) };
+    if let Some((_, flavour)) = SERVERS.iter().find(|(known, _)| known == word) {
+        return Ok(*flavour);
+    }
+    let near = nearest(word, SERVERS.iter().map(|(known, _)| *known));
+    let hint = near.first().map_or_else(|| "one of auto, postgres, compatible".to_owned(), |near| format!("did you mean {near}?"));
+    Err(Error::new(ErrorCode::Config, format!("unknown server `{word}`")).with_detail(format!("option `server` of source {}", spec.name)).with_hint(hint))
+}
+
+impl Postgres {
+    /// Runs metadata work on a session, ends the meter with its outcome, and keeps the session when it is at rest. A session from
+    /// the pool that turns out to be dead is replaced once.
+    async fn with_session<T>(&self, permit: Permit, task: Task<'_>, work: impl for<'a> Fn(&'a Session) -> Work<'a, T>) -> Result<T> {
+        let meter = permit.meter().clone();
+        let cancel = permit.cancel_token().clone();
+        meter.describe(task.what);
+        let worked = tokio::select! {
+            worked = self.work(permit, task, work) => worked,
+            () = cancel.cancelled() => Err(failure::cancelled(&self.spec.name)),
+        };
+        meter.end(if worked.is_ok() { Outcome::Done } else { Outcome::Failed });
+        worked
+    }
+
+    async fn work<T>(&self, permit: Permit, task: Task<'_>, work: impl for<'a> Fn(&'a Session) -> Work<'a, T>) -> Result<T> {
+        let mut lease: Lease = self.pool.lease(permit, task.reports_primary).await?;
+        let mut began = Instant::now();
+        let mut worked = introduced(lease.session()?, task.name, &work).await;
+        if matches!(&worked, Err(error) if failure::connection_lost(error)) && !lease.fresh() {
+            let permit = lease.take_over().await?;
+            lease = self.pool.lease_fresh(permit, task.reports_primary).await?;
+            began = Instant::now();
+            worked = introduced(lease.session()?, task.name, &work).await;
+        }
+        self.orders_by_bytes.store(lease.session()?.utf8, Ordering::Relaxed);
+        match worked {
+            Ok(found) => {
+                lease.give_back();
+                Ok(found)
+            }
+            Err(error) => {
+                let failed = failure::of_statement(&self.spec.name, &error, began.elapsed(), self.spec.limits.statement_timeout);
+                if !failure::connection_lost(&error) {
+                    lease.give_back();
+                }
+                Err(failed)
+            }
+        }
+    }
+}
+
+/// Names the session after its new use, then works on it.
+async fn introduced<T>(session: &Session, name: &str, work: &impl for<'a> Fn(&'a Session) -> Work<'a, T>) -> Result<T, tokio_postgres::Error> {
+    session.preamble(name).await?;
+    work(session).await
+}
+
+#[async_trait]
+impl Source for Postgres {
+    fn kind(&self) -> &'static str {
+        CONNECTOR.word
+    }
+
+    fn dialect(&self) -> &dyn Dialect {
+        &PostgresDialect
+    }
+
+    fn support(&self, operation: &Operation<'_>, column: &Column) -> Support {
+        let ordering = matches!(operation, Operation::Less(_) | Operation::LessOrEqual(_) | Operation::Greater(_) | Operation::GreaterOrEqual(_));
+        if ordering && column.data_type == arrow::datatypes::DataType::Utf8 && !self.orders_by_bytes.load(Ordering::Relaxed) {
+            return Support::Never(Reason::new("encoding", "the encoding of the database orders texts differently"));
+        }
+        support::support(operation, column, self.policies)
+    }
+
+    async fn probe(&self, permit: Permit) -> Result<Health> {
+        let task = Task { what: "health of the server", name: "weir/health", reports_primary: true };
+        self.with_session(permit, task, |session| Box::pin(probe::probe(session))).await
+    }
+
+    async fn discover(&self, permit: Permit) -> Result<Discovered> {
+        let task = Task { what: "catalog of the database", name: "weir/discovery", reports_primary: false };
+        self.with_session(permit, task, |session| match session.flavour {
+            Flavour::Postgres => Box::pin(catalog::discover(&session.client)),
+            Flavour::Compatible => Box::pin(compatible::discover(&session.client)),
+        })
+        .await
+    }
+
+    async fn estimate(&self, permit: Permit, statement: &Statement) -> Result<Estimate> {
+        let asked = statement.clone();
+        let what = format!("EXPLAIN {}", statement.sql);
+        let name = application_name(&statement.user, &statement.query_id);
+        let task = Task { what: &what, name: &name, reports_primary: false };
+        let found = self.with_session(permit, task, |session| Box::pin(probe::estimate(session, asked.clone()))).await?;
+        found.ok_or_else(|| Error::internal(format!("source {} explains statements in an unknown form", self.spec.name)))
+    }
+
+    async fn fetch(&self, permit: Permit, statement: Statement) -> Result<Fetched> {
+        self.fetcher.fetch(permit, statement).await
+    }
+
+    async fn close(&self) {
+        self.pool.close().await;
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What SQLite does with our meaning. Strays decide much: where one could pass a filter, the filter is checked again here,
+//! and that reads the stray and makes it an error.
+
+use super::declared_type::{Meaning, meaning};
+use super::discover::UTF16;
+use crate::capability::Operand;
+use crate::{Column, Operation, Reason, Support, ValuePolicy};
+
+pub(super) fn support(infinity: ValuePolicy, operation: &Operation<'_>, column: &Column) -> Support {
+    let meaning = meaning(&column.native_type);
+    if let Operation::IsNull | Operation::IsNotNull = operation {
+        return nullness(infinity, meaning);
+    }
+    match meaning {
+        Meaning::Integer | Meaning::Boolean | Meaning::Blob => by_class(operation),
+        Meaning::Text => text(operation, column),
+        Meaning::Date => date(operation, column),
+        Meaning::Decimal { .. } => decimal(infinity, operation),
+        Meaning::Real => real(infinity, operation),
+        Meaning::Time | Meaning::Timestamp { .. } => Support::Never(
+            Reason::new("text_time", "one instant can be written as several texts").with_remedy("store it in one form, or read the table from a copy"),
+        ),
+        Meaning::Printed => {
+            Support::Never(Reason::new("dynamic_type", "the column has no declared type that SQLite keeps to").with_remedy("declare it TEXT or INTEGER"))
+        }
+    }
+}
+
+fn strays() -> Reason {
+    Reason::new("stray", "SQLite lets values of any type into any column, so what is kept is checked again here")
+}
+
+/// NULL is NULL, also beside strays, which are an error only when they are read.
+fn nullness(infinity: ValuePolicy, meaning: Meaning) -> Support {
+    if infinity == ValuePolicy::Null && matches!(meaning, Meaning::Real | Meaning::Decimal { .. }) {
+        return Support::Never(Reason::new("value_policy", "infinity becomes NULL here, and the source does not know"));
+    }
+    Support::Exact
+}
+
+/// A stray is of another storage class and so equals no literal; it may pass every other comparison.
+fn by_class(operation: &Operation<'_>) -> Support {
+    if matches!(operation, Operation::Equal(_)) { Support::Exact } else { Support::Superset(strays()) }
+}
+
+/// Dates are texts of one form, which sort as they follow each other; RTRIM would let a stray with a blank behind it pass.
+fn date(operation: &Operation<'_>, column: &Column) -> Support {
+    let bytewise = column.collation.as_deref().is_some_and(|collation| collation.starts_with("BINARY"));
+    if bytewise { by_class(operation) } else { Support::Superset(strays()) }
+}
+
+fn text(operation: &Operation<'_>, column: &Column) -> Support {
+    if column.collation.as_deref().is_some_and(|collation| collation.ends_with(UTF16)) && !matches!(operation, Operation::Equal(_) | Operation::NotEqual(_)) {
+        return Support::Never(Reason::new("collation", "the file is in UTF-16, whose bytes sort differently"));
+    }
+    match operation {
+        Operation::Equal(_) if column.bytewise_equality => Support::Exact,
+        // NOCASE and RTRIM hold more equal than bytes do, never less.
+        Operation::Equal(_) => Support::Superset(Reason::new("collation", "the column's collation holds more texts equal than those with equal bytes")),
+        Operation::NotEqual(_) if !column.bytewise_equality => {
+            Support::Never(Reason::new("collation", "the column's collation holds texts equal whose bytes differ"))
+        }
+        _ => Support::Superset(strays()),
+    }
+}
+
+/// SQLite keeps fractions as doubles: up to 15 digits they stand for one decimal each and sort as it does.
+fn decimal(infinity: ValuePolicy, operation: &Operation<'_>) -> Support {
+    let Some(Operand::Decimal(digits)) = operand(operation) else {
+        return Support::Never(Reason::new("float", "fractions are doubles in SQLite"));
+    };
+    let significant = digits.unsigned_abs().to_string();
+    if significant.trim_end_matches('0').len() > 15 || changes(infinity) {
+        return Support::Never(Reason::new("float", "fractions are doubles in SQLite, which have no more than 15 digits"));
+    }
+    Support::Superset(Reason::new("float", "fractions are doubles in SQLite, so what is kept is checked again here"))
+}
+
+/// Both zeros are one number in SQLite and two here; NaN cannot be stored.
+fn real(infinity: ValuePolicy, operation: &Operation<'_>) -> Support {
+    let Some(Operand::Float(literal)) = operand(operation) else {
+        return Support::Never(Reason::new("float", "this comparison of floats is not known to mean the same in SQLite"));
+    };
+    if literal.is_nan() || literal == 0.0 || changes(infinity) {
+        return Support::Never(Reason::new("float", "zero and NaN are compared differently in SQLite"));
+    }
+    Support::Superset(Reason::new("float", "floats are compared in SQLite, and again here"))
+}
+
+fn changes(infinity: ValuePolicy) -> bool {
+    matches!(infinity, ValuePolicy::Null | ValuePolicy::Clamp)
+}
+
+fn operand<'a>(operation: &Operation<'a>) -> Option<Operand<'a>> {
+    match operation {
+        Operation::Equal(operand)
+        | Operation::NotEqual(operand)
+        | Operation::Less(operand)
+        | Operation::LessOrEqual(operand)
+        | Operation::Greater(operand)
+        | Operation::GreaterOrEqual(operand) => Some(*operand),
+        Operation::IsNull | Operation::IsNotNull | Operation::IsTrue => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::datatypes::DataType;
+
+    fn column(native_type: &str, collation: &str) -> Column {
+        Column {
+            name: "c".into(),
+            native_type: native_type.into(),
+            data_type: DataType::Utf8,
+            nullable: true,
+            collation: Some(collation.into()),
+            bytewise_equality: collation.starts_with("BINARY"),
+            read_as: None,
+            degraded: None,
+        }
+    }
+
+    fn verdict(operation: Operation<'_>, column: &Column) -> &'static str {
+        match support(ValuePolicy::Keep, &operation, column) {
+            Support::Exact => "exact",
+            Support::Superset(reason) => reason.code,
+            Support::Never(_) => "never",
+        }
+    }
+
+    #[test]
+    fn collations_decide_about_texts() {
+        let abc = Operand::Text("abc");
+        assert_eq!(verdict(Operation::Equal(abc), &column("TEXT", "BINARY")), "exact");
+        assert_eq!(verdict(Operation::Equal(abc), &column("TEXT", "NOCASE")), "collation");
+        assert_eq!(verdict(Operation::NotEqual(abc), &column("TEXT", "NOCASE")), "never");
+        assert_eq!(verdict(Operation::Less(abc), &column("TEXT", "NOCASE")), "stray");
+        assert_eq!(verdict(Operation::Less(abc), &column("TEXT", "BINARY (UTF-16)")), "never");
+        assert_eq!(verdict(Operation::Equal(abc), &column("TEXT", "BINARY (UTF-16)")), "exact");
+        assert_eq!(verdict(Operation::Equal(Operand::Date(0)), &column("DATE", "RTRIM")), "stray");
+    }
+
+    #[test]
+    fn long_decimals_and_zero_stay_here() {
+        let price = column("DECIMAL(38,2)", "BINARY");
+        assert_eq!(verdict(Operation::Less(Operand::Decimal(1_234_567_890_123_456)), &price), "never");
+        assert_eq!(verdict(Operation::Less(Operand::Decimal(123_456_789_012_345)), &price), "float");
+        assert_eq!(verdict(Operation::Equal(Operand::Float(-0.0)), &column("REAL", "BINARY")), "never");
+        assert_eq!(verdict(Operation::IsTrue, &column("BOOLEAN", "BINARY")), "stray");
+    }
+}

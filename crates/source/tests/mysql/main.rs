@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The `mysql` connector against a real MariaDB: every type, streams and their ends, limits, rights, and what is pushed.
+
+mod faults;
+mod limits;
+mod metadata;
+mod pushdown;
+mod replica;
+mod streams;
+mod types;
+
+use arrow::array::RecordBatch;
+use arrow::compute::concat_batches;
+use arrow::datatypes::DataType;
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use futures::StreamExt;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
+use weir_base::{QueryId, Result, SourceName, UserName};
+use weir_guard::{Admission, Guard, Ledger, Limits, Permit, Purpose};
+use weir_sandbox::MariaDb;
+use weir_source::{Discovered, OutputColumn, Source, SourceSpec, Statement, ValuePolicy, connect};
+
+/// The server that tests share when they do not hurt it; each uses a database of its own.
+pub async fn shared() -> &'static MariaDb {
+    static SHARED: OnceCell<MariaDb> = OnceCell::const_new();
+    let start = async {
+        let server = MariaDb::start().await.unwrap();
+        server.create_database("test").await.unwrap();
+        server
+    };
+    SHARED.get_or_init(|| start).await
+}
+
+/// A source with its guard, as the engine holds them.
+pub struct Held {
+    pub source: Arc<dyn Source>,
+    pub guard: Arc<Guard>,
+}
+
+pub fn limits() -> Limits {
+    Limits { connections: 4, ..Limits::default() }
+}
+
+pub fn spec(url: String) -> SourceSpec {
+    SourceSpec {
+        name: SourceName::new("billing"),
+        kind: "mysql".to_owned(),
+        url,
+        allow_primary: true,
+        nan: ValuePolicy::default(),
+        infinity: ValuePolicy::default(),
+        limits: limits(),
+        options: BTreeMap::new(),
+    }
+}
+
+impl Held {
+    pub fn new(url: String) -> Self {
+        Self::of(spec(url))
+    }
+
+    pub fn limited(url: String, limits: Limits) -> Self {
+        Self::of(SourceSpec { limits, ..spec(url) })
+    }
+
+    pub fn of(spec: SourceSpec) -> Self {
+        let guard = Guard::new(spec.name.clone(), spec.limits.clone());
+        Self { source: connect(spec).unwrap(), guard }
+    }
+
+    pub async fn permit(&self) -> Permit {
+        self.guard.permit(Purpose::Metadata).await.unwrap()
+    }
+
+    pub async fn admission(&self, ledger: &Arc<Ledger>, cancel: &CancellationToken) -> Admission {
+        self.guard.admit(1, ledger, cancel).await.unwrap()
+    }
+
+    pub async fn discover(&self) -> Discovered {
+        self.source.discover(self.permit().await).await.unwrap()
+    }
+
+    /// All rows of a statement.
+    pub async fn rows(&self, sql: &str, types: &[DataType]) -> Result<RecordBatch> {
+        let statement = statement(sql, types);
+        let schema = statement.schema();
+        let mut fetched = self.source.fetch(self.permit().await, statement).await?;
+        let mut batches = Vec::new();
+        while let Some(batch) = fetched.batches.next().await {
+            batches.push(batch?);
+        }
+        Ok(concat_batches(&schema, &batches).unwrap())
+    }
+
+    /// All rows of a statement as text, `NULL` for NULL.
+    pub async fn texts(&self, sql: &str, types: &[DataType]) -> Vec<Vec<String>> {
+        texts(&self.rows(sql, types).await.unwrap())
+    }
+}
+
+pub fn statement(sql: &str, types: &[DataType]) -> Statement {
+    let outputs = types.iter().enumerate().map(|(index, data_type)| OutputColumn {
+        name: format!("c{index}"),
+        data_type: data_type.clone(),
+        label: format!("billing.t.c{index}"),
+    });
+    Statement { sql: sql.to_owned(), outputs: outputs.collect(), user: UserName::new("ana"), query_id: QueryId::fresh() }
+}
+
+pub fn texts(batch: &RecordBatch) -> Vec<Vec<String>> {
+    let options = FormatOptions::default().with_null("NULL");
+    let columns: Vec<ArrayFormatter<'_>> = batch.columns().iter().map(|column| ArrayFormatter::try_new(column.as_ref(), &options).unwrap()).collect();
+    (0..batch.num_rows()).map(|row| columns.iter().map(|column| column.value(row).to_string()).collect()).collect()
+}
+
+/// Waits until the server answers `sql` with `wanted`; how long that took.
+pub async fn until(server: &MariaDb, sql: &str, wanted: &str) -> Duration {
+    let began = Instant::now();
+    loop {
+        let answer = server.query("mysql", sql).await.unwrap();
+        if answer.trim() == wanted {
+            return began.elapsed();
+        }
+        assert!(began.elapsed() < Duration::from_secs(10), "{sql} answers {answer}, not {wanted}");
+    }
+}
