@@ -44,7 +44,6 @@ struct State {
 struct Ended {
     at: Timestamp,
     elapsed_ms: f64,
-    error: Option<ErrorCode>,
 }
 
 impl QueryRun {
@@ -131,7 +130,7 @@ impl QueryRun {
 
     /// Marks the end; the first end stands. Returns whether this call was the first.
     pub fn end(&self, error: Option<&Error>, abandoned: bool, clock: &dyn Clock) -> bool {
-        let ended = Ended { at: clock.now(), elapsed_ms: self.elapsed_ms(), error: error.map(Error::code) };
+        let ended = Ended { at: clock.now(), elapsed_ms: self.elapsed_ms() };
         if self.ended.set(ended).is_err() {
             return false;
         }
@@ -158,10 +157,6 @@ impl QueryRun {
 
     pub fn ended_at(&self) -> Option<Timestamp> {
         self.ended.get().map(|ended| ended.at)
-    }
-
-    pub fn error_code(&self) -> Option<ErrorCode> {
-        self.ended.get().and_then(|ended| ended.error)
     }
 
     pub fn state(&self) -> QueryState {

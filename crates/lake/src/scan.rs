@@ -2,15 +2,19 @@
 //! A running scan: one queue of work that all partitions take from, so that no core idles while another has a long file.
 
 use crate::BatchStream;
+use crate::fault::fault;
+use crate::file::local_path;
 use crate::filter::BatchFilter;
 use crate::plan::ScanPlan;
 use crate::prune::FilePruner;
 use crate::read::{self, ReadFile};
+use arrow::array::RecordBatch;
 use futures::StreamExt;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio::task::JoinHandle;
 use weir_base::Result;
 
 /// A row group is cut into pieces no smaller than this when there are too few of them for the partitions.
@@ -34,6 +38,8 @@ pub(crate) struct Shared {
     pub(crate) plan: ScanPlan,
     pub(crate) files: Vec<ReadFile>,
     queue: Mutex<VecDeque<Morsel>>,
+    /// Fetching the next piece early pays where every request has to travel, unless the scan may stop at any moment.
+    reads_ahead: bool,
     /// Rows given out, for the limit.
     emitted: AtomicU64,
     /// What the filter has done so far.
@@ -74,12 +80,13 @@ impl Scan {
     pub(crate) fn new(plan: ScanPlan, partitions: usize) -> Self {
         let files = plan.files.iter().map(|file| ReadFile::new(file.clone())).collect();
         let queue = Mutex::new(morsels(&plan, partitions));
-        Self(Arc::new(Shared { plan, files, queue, emitted: AtomicU64::new(0), filtered: FilterShare::default() }))
+        let reads_ahead = plan.request.limit.is_none() && plan.files.iter().any(|file| local_path(file.entry.location()).is_none());
+        Self(Arc::new(Shared { plan, files, queue, reads_ahead, emitted: AtomicU64::new(0), filtered: FilterShare::default() }))
     }
 
     /// One of the streams. `_index` names it; all draw from the same queue. With a filter, only rows that it keeps come out.
     pub fn partition(&self, _index: usize, filter: Option<Arc<dyn BatchFilter>>) -> BatchStream {
-        let worker = Worker { shared: self.0.clone(), filter, current: None };
+        let worker = Worker { shared: self.0.clone(), filter, current: None, ahead: None };
         futures::stream::try_unfold(worker, |mut worker| async move { Ok(worker.next().await?.map(|batch| (batch, worker))) }).boxed()
     }
 }
@@ -111,10 +118,38 @@ struct Worker {
     shared: Arc<Shared>,
     filter: Option<Arc<dyn BatchFilter>>,
     current: Option<BatchStream>,
+    /// The piece after the current one, on its way from a store that is far away.
+    ahead: Option<Ahead>,
+}
+
+/// A piece that is fetched while another is worked on; given up when the scan is.
+struct Ahead(JoinHandle<Result<BatchStream>>);
+
+impl Ahead {
+    fn begin(shared: Arc<Shared>, morsel: Morsel, filter: Option<Arc<dyn BatchFilter>>) -> Self {
+        Self(tokio::spawn(async move {
+            let mut stream = read::open(shared, &morsel, filter).await?;
+            let first = stream.next().await;
+            Ok(futures::stream::iter(first).chain(stream).boxed())
+        }))
+    }
+
+    async fn arrive(mut self) -> Result<BatchStream> {
+        match (&mut self.0).await {
+            Ok(opened) => opened,
+            Err(stopped) => Err(fault("reading was stopped", &stopped)),
+        }
+    }
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 impl Worker {
-    async fn next(&mut self) -> Result<Option<arrow::array::RecordBatch>> {
+    async fn next(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             if self.shared.limit_reached() {
                 return Ok(None);
@@ -129,18 +164,39 @@ impl Worker {
                     None => self.current = None,
                 }
             }
-            let Some(morsel) = self.shared.take() else { return Ok(None) };
-            if self.shared.ruled_out(&morsel, self.filter.as_deref())? {
-                continue;
+            self.current = self.open_next().await?;
+            if self.current.is_none() {
+                return Ok(None);
             }
-            self.current = Some(read::open(self.shared.clone(), &morsel, self.filter.clone()).await?);
         }
+    }
+
+    async fn open_next(&mut self) -> Result<Option<BatchStream>> {
+        let opened = match self.ahead.take() {
+            Some(ahead) => ahead.arrive().await?,
+            None => match self.shared.take(self.filter.as_deref())? {
+                Some(morsel) => read::open(self.shared.clone(), &morsel, self.filter.clone()).await?,
+                None => return Ok(None),
+            },
+        };
+        if self.shared.reads_ahead
+            && let Some(morsel) = self.shared.take(self.filter.as_deref())?
+        {
+            self.ahead = Some(Ahead::begin(self.shared.clone(), morsel, self.filter.clone()));
+        }
+        Ok(Some(opened))
     }
 }
 
 impl Shared {
-    fn take(&self) -> Option<Morsel> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    /// The next piece that the filter does not rule out.
+    fn take(&self, filter: Option<&dyn BatchFilter>) -> Result<Option<Morsel>> {
+        loop {
+            let Some(morsel) = self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front() else { return Ok(None) };
+            if !self.ruled_out(&morsel, filter)? {
+                return Ok(Some(morsel));
+            }
+        }
     }
 
     fn limit_reached(&self) -> bool {

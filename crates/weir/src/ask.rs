@@ -45,7 +45,11 @@ async fn answer(client: &Client, query: Query, show: &Show, destination: &mut De
     let mut answer = client.service.run(&client.session, query).await?;
     let rows = print(&mut answer, show, destination, progress).await?;
     if show.receipt {
-        print_footer(&answer.receipt());
+        let receipt = answer.receipt();
+        // A command such as SET read nothing that could have an age.
+        if *answer.kind() == AnswerKind::Rows || !receipt.sources.is_empty() || !receipt.tables.is_empty() {
+            print_footer(&receipt);
+        }
     }
     Ok(Asked { kind: answer.kind().clone(), rows })
 }

@@ -7,6 +7,7 @@ use clap::Parser;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::process::ExitCode;
+use tokio::runtime::Runtime;
 use weir_base::{Error, Result};
 
 /// What a command came to.
@@ -55,17 +56,21 @@ fn run(cli: Cli) -> Result<Outcome> {
         Command::Password => password::run().map(|()| Outcome::Done),
         Command::Version(args) => version::run(&args),
         Command::Check(args) if args.schema => check::print_schema(),
-        Command::Check(args) => runtime()?.block_on(check::run(&global, &args)),
-        Command::Sources(args) => runtime()?.block_on(sources::run(&global, &args)),
-        Command::Plan(args) => runtime()?.block_on(plan::run(&global, &args)),
-        Command::Sql(args) => sql::run(&runtime()?, &global, &args),
-        Command::Serve(args) => runtime()?.block_on(serve::run(&global, &args)),
+        Command::Check(args) => with_runtime(|runtime| runtime.block_on(check::run(&global, &args))),
+        Command::Sources(args) => with_runtime(|runtime| runtime.block_on(sources::run(&global, &args))),
+        Command::Plan(args) => with_runtime(|runtime| runtime.block_on(plan::run(&global, &args))),
+        Command::Sql(args) => with_runtime(|runtime| sql::run(runtime, &global, &args)),
+        Command::Serve(args) => with_runtime(|runtime| runtime.block_on(serve::run(&global, &args))),
     }
 }
 
-fn runtime() -> Result<tokio::runtime::Runtime> {
+/// Runs a command on threads of its own. Once it has closed what it opened, nothing that still computes is waited for.
+fn with_runtime(command: impl FnOnce(&Runtime) -> Result<Outcome>) -> Result<Outcome> {
     let built = tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("weir").build();
-    built.map_err(|error| Error::internal("threads cannot be started").with_detail(error.to_string()))
+    let runtime = built.map_err(|error| Error::internal("threads cannot be started").with_detail(error.to_string()))?;
+    let outcome = command(&runtime);
+    runtime.shutdown_background();
+    outcome
 }
 
 /// An error as people read it: the message, then the detail and the hint on lines of their own.

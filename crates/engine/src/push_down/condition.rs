@@ -137,7 +137,7 @@ impl Writer<'_> {
         let Some((operation, sign)) = operation(op, value) else { return kept_expression() };
         let support = self.source.support(&operation, column);
         Condition::with_support(support, || {
-            let literal = self.source.dialect().literal(value, &column.data_type)?;
+            let literal = self.source.dialect().literal_for(value, column)?;
             Ok(format!("{} {sign} {literal}", self.operand_column(column, &operation)))
         })
     }
@@ -155,7 +155,7 @@ impl Writer<'_> {
                 Support::Superset(reason) => weakest = Some(reason),
                 Support::Never(reason) => return Condition::Kept(reason),
             }
-            match self.source.dialect().literal(value, &column.data_type) {
+            match self.source.dialect().literal_for(value, column) {
                 Ok(text) => literals.push(text),
                 Err(error) => return Condition::Kept(Reason::new("literal", error.message().to_owned())),
             }

@@ -66,7 +66,6 @@ impl TableProvider for LakeTableProvider {
     async fn scan(&self, session: &dyn Session, projection: Option<&Vec<usize>>, filters: &[Expr], limit: Option<usize>) -> Result<Arc<dyn ExecutionPlan>> {
         let projection = projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect());
         let conditions: Vec<Predicate> = filters.iter().filter_map(|filter| prunable(filter, &self.schema)).collect();
-        let pruned_by = conditions.len();
         let predicate = if conditions.is_empty() { None } else { Some(Predicate::And(conditions)) };
         let limit = limit.filter(|_| filters.is_empty()).map(|limit| limit as u64);
         let request = ScanRequest { projection: projection.clone(), predicate, limit };
@@ -78,7 +77,6 @@ impl TableProvider for LakeTableProvider {
             table: self.table.clone(),
             plan: Arc::new(plan),
             words,
-            pruned_by,
             projection,
             filters: Vec::new(),
             opened: Arc::default(),
@@ -100,8 +98,6 @@ pub(crate) struct LakeScan {
     pub plan: Arc<ScanPlan>,
     /// The filters that came with the scan, for EXPLAIN.
     pub words: Vec<String>,
-    /// How many of them could leave out files or row groups.
-    pub pruned_by: usize,
     projection: Vec<usize>,
     filters: Vec<Arc<dyn PhysicalExpr>>,
     /// Opened by the first partition that runs; the partitions share its queue of row groups.

@@ -205,6 +205,8 @@ async fn a_plan_says_what_it_reads() {
     let whole = table.column_statistics();
     assert_eq!((&whole[0].min, &whole[0].max, whole[0].min_max_exact), (&Some(Literal::Int(0)), &Some(Literal::Int(1999)), true));
     assert_eq!(whole[1].null_count, Some(286));
+    let dear = Predicate::Compare { column: 2, op: CompareOp::Greater, literal: Literal::Float(400.0) };
+    assert_eq!(table.plan(request(&[0], Some(dear))).await.unwrap().files_pruned(), 1, "our writer counts NaN, so floats are pruned as well");
     let words = plan.describe();
     assert!(words[0].starts_with("snapshot "), "{words:?}");
     assert_eq!(words[1..4], ["2 of 4 columns", "1 of 2 files (1 ruled out by partitions and statistics)", "1 of 1 row groups in them"]);
@@ -299,6 +301,17 @@ async fn partitioned_tables_are_written_and_pruned() {
     assert!(ids(&table, Some(one)).await.contains(&1234));
     test.lake.append(&table, stream(vec![events(5000..5100)])).await.unwrap();
     assert_eq!(ids(&test.table("t").await, None).await.len(), 5100);
+}
+
+#[tokio::test]
+async fn more_partitions_than_may_be_open_at_once_lose_no_row() {
+    let test = TestLake::new().await;
+    let by_id = vec![PartitionField { column: "id".into(), transform: Transform::Identity }];
+    let wanted = TableSpec { partitioning: by_id, ..spec("t", &events(0..1)) };
+    let written = test.lake.create_table_as(wanted, stream(vec![events(0..200), events(0..200)])).await.unwrap();
+    assert!(written.files > 200, "{} files: some partitions were closed and begun again", written.files);
+    let twice: Vec<i64> = (0..200).flat_map(|id| [id, id]).collect();
+    assert_eq!(ids(&test.table("t").await, None).await, twice);
 }
 
 #[tokio::test]

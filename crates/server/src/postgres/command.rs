@@ -15,6 +15,7 @@ use crate::values::delimited::CopyOptions;
 pub enum Command {
     Begin {
         tag: &'static str,
+        read_only: Option<bool>,
     },
     Commit {
         chain: bool,
@@ -25,7 +26,11 @@ pub enum Command {
     RollbackTo(String),
     Savepoint(String),
     Release(String),
-    SetTransaction,
+    /// For this transaction, or with `session` for all that follow.
+    SetTransaction {
+        session: bool,
+        read_only: Option<bool>,
+    },
     Discard {
         all: bool,
         tag: &'static str,
@@ -83,8 +88,11 @@ impl Command {
 pub fn recognise(piece: &Piece<'_>, sql: &str) -> Result<Option<Command>, Fault> {
     let mut words = Words { sql, lexemes: &piece.lexemes, at: 0 };
     let command = match words.keyword().as_str() {
-        "BEGIN" => begin(&mut words, "BEGIN"),
-        "START" if words.eat("TRANSACTION") => begin(&mut words, "START TRANSACTION"),
+        "BEGIN" => {
+            let _noise = words.eat("WORK") || words.eat("TRANSACTION");
+            Command::Begin { tag: "BEGIN", read_only: modes(&mut words) }
+        }
+        "START" if words.eat("TRANSACTION") => Command::Begin { tag: "START TRANSACTION", read_only: modes(&mut words) },
         "COMMIT" | "END" => Command::Commit { chain: words.chain()? },
         "ROLLBACK" | "ABORT" => rollback(&mut words)?,
         "SAVEPOINT" => Command::Savepoint(words.name()?),
@@ -92,7 +100,10 @@ pub fn recognise(piece: &Piece<'_>, sql: &str) -> Result<Option<Command>, Fault>
             words.eat("SAVEPOINT");
             Command::Release(words.name()?)
         }
-        "SET" if set_transaction(&mut words) => Command::SetTransaction,
+        "SET" => match set_transaction(&mut words) {
+            Some(command) => command,
+            None => return Ok(None),
+        },
         "DISCARD" => discard(&mut words)?,
         "DEALLOCATE" => {
             words.eat("PREPARE");
@@ -223,9 +234,25 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Isolation levels and access modes are accepted: a statement sees its sources as they are when it runs.
-fn begin(words: &mut Words<'_>, tag: &'static str) -> Command {
-    words.rest(Command::Begin { tag })
+/// Passes over isolation levels, which all mean the same here (a statement sees its sources as they are when it runs), and gives the access mode.
+fn modes(words: &mut Words<'_>) -> Option<bool> {
+    let mut read_only = None;
+    loop {
+        if words.eat("READ") {
+            if words.eat("ONLY") {
+                read_only = Some(true);
+            } else if words.eat("WRITE") {
+                read_only = Some(false);
+            } else {
+                let _level = words.eat("COMMITTED") || words.eat("UNCOMMITTED");
+            }
+            continue;
+        }
+        let passed = words.eat_symbol(',') || ["ISOLATION", "LEVEL", "REPEATABLE", "SERIALIZABLE", "NOT", "DEFERRABLE"].iter().any(|word| words.eat(word));
+        if !passed {
+            return read_only;
+        }
+    }
 }
 
 fn rollback(words: &mut Words<'_>) -> Result<Command, Fault> {
@@ -239,13 +266,12 @@ fn rollback(words: &mut Words<'_>) -> Result<Command, Fault> {
     Ok(Command::Rollback { chain: words.chain()? })
 }
 
-fn set_transaction(words: &mut Words<'_>) -> bool {
-    let start = words.at;
-    let _scope = words.eat("SESSION") || words.eat("LOCAL");
-    let characteristics = words.eat("CHARACTERISTICS") && words.eat("AS");
-    let transaction = words.eat("TRANSACTION") && (characteristics || !matches!(words.peek(), Some(Token::Symbol('='))));
-    words.at = if transaction { words.lexemes.len() } else { start };
-    transaction
+/// `None` when it sets something else, which is the service's.
+fn set_transaction(words: &mut Words<'_>) -> Option<Command> {
+    let scope = words.eat("SESSION") || words.eat("LOCAL");
+    let session = scope && words.eat("CHARACTERISTICS") && words.eat("AS");
+    let transaction = words.eat("TRANSACTION") && words.peek() != Some(&Token::Symbol('='));
+    transaction.then(|| Command::SetTransaction { session, read_only: modes(words) })
 }
 
 fn discard(words: &mut Words<'_>) -> Result<Command, Fault> {
@@ -348,10 +374,18 @@ mod tests {
 
     #[test]
     fn commands_are_told_from_queries() {
-        assert_eq!(read("begin isolation level serializable").unwrap(), Some(Command::Begin { tag: "BEGIN" }));
+        assert_eq!(read("begin isolation level serializable").unwrap(), Some(Command::Begin { tag: "BEGIN", read_only: None }));
+        assert_eq!(
+            read("start transaction read only, isolation level read committed").unwrap(),
+            Some(Command::Begin { tag: "START TRANSACTION", read_only: Some(true) })
+        );
+        assert_eq!(read("begin nonsense").unwrap_err().code, "42601");
         assert_eq!(read("COMMIT AND CHAIN").unwrap(), Some(Command::Commit { chain: true }));
         assert_eq!(read("rollback to savepoint \"A b\"").unwrap(), Some(Command::RollbackTo("A b".into())));
-        assert_eq!(read("set session characteristics as transaction read only").unwrap(), Some(Command::SetTransaction));
+        assert_eq!(
+            read("set session characteristics as transaction read only").unwrap(),
+            Some(Command::SetTransaction { session: true, read_only: Some(true) })
+        );
         assert_eq!(read("set timezone = 'UTC'").unwrap(), None);
         assert_eq!(read("select 1").unwrap(), None);
         assert_eq!(read("deallocate all").unwrap(), Some(Command::Deallocate(None)));

@@ -4,7 +4,7 @@
 use crate::postgres::command::{Command, Fetch, recognise};
 use crate::postgres::fault::{Fault, Severity, Trouble};
 use crate::postgres::frame::{self, Message};
-use crate::postgres::lexer::pieces;
+use crate::postgres::lexer::{Token, pieces};
 use crate::postgres::link::{Attention, Frame, Link};
 use crate::postgres::portal::{Portal, Progress, Statement, Work, binary_columns, check_room};
 use crate::postgres::registry::Seat;
@@ -245,6 +245,7 @@ impl Conversation {
 
     /// Starts a statement at the service.
     pub(super) async fn begin(&mut self, sql: String, parameters: Vec<Parameter>, announced: Option<&[reply::ColumnShape]>) -> Result<Rows, Trouble> {
+        self.transaction.check_access(&first_word(&sql))?;
         let mut measure = measure();
         let query = Query::new(sql).with_params(parameters);
         let answer = self.attention.wait(&mut self.link, self.service.run(&self.session, query)).await?;
@@ -324,13 +325,16 @@ impl Conversation {
     /// Commands that touch only the session's own state.
     fn keep_house(&mut self, command: &Command) -> Result<(), Fault> {
         let (tag, warning) = match command {
-            Command::Begin { tag } => (*tag, self.transaction.begin()),
+            Command::Begin { tag, read_only } => (*tag, self.transaction.begin(*read_only)),
             Command::Commit { chain } => self.transaction.commit(*chain),
             Command::Rollback { chain } => ("ROLLBACK", self.transaction.rollback(*chain)),
             Command::RollbackTo(name) => ("ROLLBACK", self.transaction.rollback_to(name)?),
             Command::Savepoint(name) => ("SAVEPOINT", self.transaction.savepoint(name).map(|()| None)?),
             Command::Release(name) => ("RELEASE", self.transaction.release(name).map(|()| None)?),
-            Command::SetTransaction => ("SET", None),
+            Command::SetTransaction { session, read_only } => {
+                self.transaction.characterise(*session, *read_only);
+                ("SET", None)
+            }
             Command::Listen => ("LISTEN", None),
             Command::Unlisten => ("UNLISTEN", None),
             Command::Discard { all, tag } => (*tag, self.discard(*all)?),
@@ -450,11 +454,19 @@ pub enum RowsTag {
     Word(&'static str),
 }
 
-pub(super) fn rows_tag(sql: &str) -> RowsTag {
+/// The keyword that a statement begins with, in upper case; empty when there is none.
+fn first_word(sql: &str) -> String {
     let first = pieces(sql).and_then(|pieces| pieces.into_iter().next()).and_then(|piece| piece.lexemes.into_iter().next());
     match first.map(|lexeme| lexeme.token) {
-        Some(crate::postgres::lexer::Token::Word(word)) if word.eq_ignore_ascii_case("SHOW") => RowsTag::Word("SHOW"),
-        Some(crate::postgres::lexer::Token::Word(word)) if word.eq_ignore_ascii_case("EXPLAIN") => RowsTag::Word("EXPLAIN"),
+        Some(Token::Word(word)) => word.to_ascii_uppercase(),
+        _ => String::new(),
+    }
+}
+
+pub(super) fn rows_tag(sql: &str) -> RowsTag {
+    match first_word(sql).as_str() {
+        "SHOW" => RowsTag::Word("SHOW"),
+        "EXPLAIN" => RowsTag::Word("EXPLAIN"),
         _ => RowsTag::Counted,
     }
 }

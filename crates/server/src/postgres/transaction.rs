@@ -9,7 +9,13 @@ pub struct Transaction {
     state: State,
     savepoints: Vec<String>,
     wrote: bool,
+    read_only: bool,
+    /// What the following transactions are unless they say otherwise.
+    read_only_by_default: bool,
 }
+
+/// Statements that change something begin with one of these.
+const WRITES: [&str; 9] = ["INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER", "REFRESH", "TRUNCATE"];
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -53,15 +59,34 @@ impl Transaction {
     /// A statement with this tag was carried out: remembers whether a rollback would have something to undo.
     pub fn done(&mut self, tag: &str) {
         let verb = tag.split(' ').next().unwrap_or_default();
-        let writes = ["INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "DROP", "ALTER", "REFRESH", "TRUNCATE"].contains(&verb);
-        self.wrote |= writes && self.open();
+        self.wrote |= WRITES.contains(&verb) && self.open();
     }
 
-    pub fn begin(&mut self) -> Option<Fault> {
+    /// Error: 25006 when a statement that begins with this word would write in a read-only transaction.
+    pub fn check_access(&self, verb: &str) -> Result<(), Fault> {
+        let read_only = if self.open() { self.read_only } else { self.read_only_by_default };
+        let verb = verb.to_ascii_uppercase();
+        if read_only && WRITES.contains(&verb.as_str()) {
+            return Err(Fault::error("25006", format!("cannot execute {verb} in a read-only transaction")));
+        }
+        Ok(())
+    }
+
+    /// `SET TRANSACTION` or, with `session`, `SET SESSION CHARACTERISTICS AS TRANSACTION`.
+    pub fn characterise(&mut self, session: bool, read_only: Option<bool>) {
+        match (session, read_only) {
+            (true, Some(read_only)) => self.read_only_by_default = read_only,
+            (false, Some(read_only)) => self.read_only = read_only,
+            (_, None) => {}
+        }
+    }
+
+    pub fn begin(&mut self, read_only: Option<bool>) -> Option<Fault> {
         if self.open() {
             return Some(Fault::warning("25001", "there is already a transaction in progress"));
         }
-        *self = Self { state: State::Open, ..Self::default() };
+        self.state = State::Open;
+        self.read_only = read_only.unwrap_or(self.read_only_by_default);
         None
     }
 
@@ -81,9 +106,11 @@ impl Transaction {
     }
 
     fn end(&mut self, chain: bool) -> Self {
-        let before = std::mem::take(self);
+        let fresh = Self { read_only_by_default: self.read_only_by_default, ..Self::default() };
+        let before = std::mem::replace(self, fresh);
         if chain && before.open() {
             self.state = State::Open;
+            self.read_only = before.read_only;
         }
         before
     }
@@ -139,7 +166,7 @@ mod tests {
     fn states_follow_the_commands() {
         let mut transaction = Transaction::default();
         assert_eq!(transaction.commit(false).1.unwrap().code, "25P01");
-        assert!(transaction.begin().is_none());
+        assert!(transaction.begin(None).is_none());
         transaction.savepoint("a").unwrap();
         transaction.fail();
         assert_eq!((transaction.status(), transaction.check().unwrap_err().code), (b'E', "25P02"));
@@ -149,5 +176,20 @@ mod tests {
         transaction.done("INSERT 0 1");
         assert_eq!(transaction.rollback(false).unwrap().code, "01000");
         assert_eq!(transaction.status(), b'I');
+    }
+
+    #[test]
+    fn read_only_transactions_refuse_writes() {
+        let mut transaction = Transaction::default();
+        transaction.begin(Some(true));
+        assert_eq!(transaction.check_access("insert").unwrap_err().code, "25006");
+        transaction.check_access("select").unwrap();
+        transaction.commit(false);
+        transaction.check_access("insert").unwrap();
+        transaction.characterise(true, Some(true));
+        transaction.begin(None);
+        assert_eq!(transaction.check_access("DROP").unwrap_err().message, "cannot execute DROP in a read-only transaction");
+        transaction.characterise(false, Some(false));
+        transaction.check_access("DROP").unwrap();
     }
 }

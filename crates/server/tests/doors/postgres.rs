@@ -31,6 +31,9 @@ select 1;
 rollback;
 commit;
 savepoint a;
+begin read only;
+insert into lake.a.b select 1;
+rollback;
 set weir.receipt = on;
 select n from numbers(2);
 discard all;
@@ -51,6 +54,7 @@ ERROR:  current transaction is aborted, commands ignored until end of transactio
 WARNING:  changes made in this transaction were kept\nDETAIL:  weir commits each statement at once, so a rollback does not undo it
 WARNING:  there is no transaction in progress
 ERROR:  SAVEPOINT can only be used in transaction blocks\nHINT:  send BEGIN first
+ERROR:  cannot execute INSERT in a read-only transaction
 ";
     let output = doors.psql(script).await;
     let (before, after) = output.split_at_checked(expected.len()).unwrap_or((&output, ""));
@@ -79,7 +83,11 @@ declare c cursor for select n from numbers(3);
 fetch all from c;
 fetch all from c;
 close c;
+declare held cursor with hold for select n from numbers(3);
 commit;
+fetch 2 from held;
+close all;
+fetch held;
 \\set FETCH_COUNT 2
 select n from numbers(5);
 select n from numbers where n < $1 \\bind 2 \\g
@@ -96,6 +104,8 @@ ERROR:  cursor can only scan forward\nHINT:  use FETCH n, FETCH NEXT or FETCH AL
 ERROR:  cursor \"c\" does not exist
  n \n---\n 0\n 1\n 2\n(3 rows)\n
  n \n---\n(0 rows)\n
+ n \n---\n 0\n 1\n(2 rows)\n
+ERROR:  cursor \"held\" does not exist
  n \n---\n 0\n 1\n 2\n 3\n 4\n(5 rows)\n
  Column |  Type  \n--------+--------\n n      | bigint\n(1 row)\n
 ";

@@ -90,7 +90,7 @@ impl Decoder {
     pub(super) fn row(&mut self, packet: &[u8]) -> Result<(), Failure> {
         let mut rest = Reader(packet);
         rest.byte()?;
-        let nulls = rest.take((self.columns.len() + 9) / 8)?;
+        let nulls = rest.take((self.columns.len() + 2).div_ceil(8))?;
         for (index, column) in self.columns.iter_mut().enumerate() {
             let bit = index + 2;
             if nulls[bit / 8] & (1 << (bit % 8)) != 0 {

@@ -47,7 +47,7 @@ pub(super) struct Session {
 }
 
 /// All of a small result, as text.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct TextResult {
     pub(super) names: Vec<String>,
     pub(super) rows: Vec<Vec<Option<String>>>,
@@ -123,8 +123,8 @@ impl Session {
 
     /// Reads a whole answer in text.
     pub(super) async fn read_result(&mut self) -> Result<TextResult, Failure> {
-        let mut result = TextResult::default();
-        result.names = self.read_heads().await?.into_iter().map(|(name, _)| name).collect();
+        let names = self.read_heads().await?.into_iter().map(|(name, _)| name).collect();
+        let mut result = TextResult { names, rows: Vec::new() };
         if result.names.is_empty() {
             return Ok(result);
         }

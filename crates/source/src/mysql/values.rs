@@ -9,7 +9,6 @@ use arrow::datatypes::{
     ArrowPrimitiveType, DataType, Date32Type, Decimal128Type, Decimal256Type, DecimalType, Float32Type, Float64Type, Time64MicrosecondType,
     TimestampMicrosecondType, UInt64Type, i256,
 };
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// Reads the values of one column, row by row.
@@ -241,20 +240,19 @@ pub(super) struct Decimals<T: DecimalType> {
     scale: i8,
     integer: Option<(u8, bool)>,
     builder: PrimitiveBuilder<T>,
-    unscaled: PhantomData<T>,
 }
 
 impl Decimals<Decimal128Type> {
     pub(super) fn boxed(precision: u8, scale: i8, integer: Option<(u8, bool)>) -> Option<Box<dyn ValueReader>> {
         let builder = PrimitiveBuilder::new().with_precision_and_scale(precision, scale).ok()?;
-        Some(Box::new(Self { precision, scale, integer, builder, unscaled: PhantomData }))
+        Some(Box::new(Self { precision, scale, integer, builder }))
     }
 }
 
 impl Decimals<Decimal256Type> {
     pub(super) fn boxed(precision: u8, scale: i8, integer: Option<(u8, bool)>) -> Option<Box<dyn ValueReader>> {
         let builder = PrimitiveBuilder::new().with_precision_and_scale(precision, scale).ok()?;
-        Some(Box::new(Self { precision, scale, integer, builder, unscaled: PhantomData }))
+        Some(Box::new(Self { precision, scale, integer, builder }))
     }
 }
 

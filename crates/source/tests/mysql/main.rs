@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The `mysql` connector against a real MariaDB: every type, streams and their ends, limits, rights, and what is pushed.
 
+#[path = "../conformance/mod.rs"]
+mod conformance;
 mod faults;
 mod limits;
 mod metadata;
@@ -127,4 +129,24 @@ pub async fn until(server: &MariaDb, sql: &str, wanted: &str) -> Duration {
         }
         assert!(began.elapsed() < Duration::from_secs(10), "{sql} answers {answer}, not {wanted}");
     }
+}
+
+#[tokio::test]
+async fn the_connector_keeps_the_contract() {
+    let server = shared().await;
+    server.create_database("contract").await.unwrap();
+    let columns = "(id INT NOT NULL PRIMARY KEY, label VARCHAR(40), amount DECIMAL(12,2), maybe INT)";
+    let script = format!(
+        "CREATE TABLE conformance_rows {columns}; CREATE TABLE conformance_empty {columns};
+         INSERT INTO conformance_rows SELECT seq, CONCAT('row ', seq), seq / 100, IF(seq % 7 = 0, NULL, seq) FROM seq_1_to_20000;
+         CREATE TABLE few (id INT NOT NULL PRIMARY KEY, a VARCHAR(9) COLLATE utf8mb4_unicode_ci, b DATE, c DOUBLE, KEY (a), KEY (b));
+         INSERT INTO few VALUES (1, 'abc', '2024-02-29', 1.5), (2, 'ABC', '1969-12-31', -1e300), (3, '', NULL, 0), (4, NULL, '2024-03-01', NULL);
+         ANALYZE TABLE conformance_rows, few;"
+    );
+    server.run("contract", &script).await.unwrap();
+    let subject = conformance::Subject::new(connect(spec(server.url("contract"))).unwrap(), limits(), "contract");
+    conformance::everything(&subject).await;
+    let few = subject.find("few").await;
+    let tally = conformance::support_agrees_with_the_server(&subject, &few, &["abc ", "ÁBC", "zz"]).await;
+    assert!(tally.exact > 20 && tally.superset > 10 && tally.never > 10, "{tally:?}");
 }

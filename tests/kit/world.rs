@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A world: an engine over the sources that a test names, with a lake and a control store in a folder of its own.
+
+use arrow::array::RecordBatch;
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use futures::TryStreamExt;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tempfile::TempDir;
+use weir_api::{Answer, AnswerKind, Door, Query, QueryService, Receipt, Session};
+use weir_base::{Error, SourceName, SystemClock, UserName};
+use weir_catalog::ControlStore;
+use weir_engine::{Engine, EngineConfig, EngineParts, LakePlace, Places, SourceHandle};
+use weir_guard::{Guard, Limits};
+use weir_lake::{CatalogConfig, Lake, LakeConfig};
+use weir_policy::Policy;
+use weir_source::{SourceSpec, ValuePolicy, connect};
+
+/// What a test wants its world to have.
+pub struct WorldBuilder {
+    sources: Vec<SourceSpec>,
+    policy: Policy,
+    memory_bytes_max: usize,
+}
+
+impl WorldBuilder {
+    /// A source on a primary, with default limits.
+    pub fn source(self, name: &str, kind: &str, url: &str) -> Self {
+        self.limited(name, kind, url, Limits::default())
+    }
+
+    pub fn limited(mut self, name: &str, kind: &str, url: &str, limits: Limits) -> Self {
+        self.sources.push(SourceSpec {
+            name: SourceName::new(name),
+            kind: kind.into(),
+            url: url.into(),
+            allow_primary: true,
+            nan: ValuePolicy::default(),
+            infinity: ValuePolicy::default(),
+            limits,
+            options: BTreeMap::new(),
+        });
+        self
+    }
+
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    pub fn memory(mut self, bytes_max: usize) -> Self {
+        self.memory_bytes_max = bytes_max;
+        self
+    }
+
+    pub async fn start(self) -> World {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path();
+        let lake = LakeConfig {
+            name: SourceName::new("lake"),
+            catalog: CatalogConfig::Sql { url: format!("sqlite://{}/lake/catalog.db", path.display()) },
+            warehouse: format!("file://{}/lake", path.display()),
+            s3: None,
+        };
+        let lake = LakePlace { name: SourceName::new("lake"), lake: Lake::open(lake).await.expect("a lake") };
+        let handles = self.sources.into_iter().map(|spec| {
+            let guard = Guard::new(spec.name.clone(), spec.limits.clone());
+            SourceHandle::new(connect(spec).expect("a source"), guard)
+        });
+        let spill_dir = path.join("spill");
+        std::fs::create_dir_all(&spill_dir).expect("a spill folder");
+        let store = ControlStore::open(&path.join("weir.db"), Arc::new(SystemClock)).await.expect("a control store");
+        let parts = EngineParts {
+            config: EngineConfig { memory_bytes_max: self.memory_bytes_max, spill_dir, partitions: 2 },
+            places: Places::new(handles, Some(lake)),
+            policy: self.policy,
+            store,
+            clock: Arc::new(SystemClock),
+        };
+        let engine = Arc::new(Engine::new(parts).expect("an engine"));
+        let session = Session::new(UserName::new("local"), Door::Cli, None);
+        World { engine, session, folder }
+    }
+}
+
+/// A running engine and one session in it.
+pub struct World {
+    pub engine: Arc<Engine>,
+    pub session: Arc<Session>,
+    folder: TempDir,
+}
+
+impl World {
+    pub fn builder() -> WorldBuilder {
+        WorldBuilder { sources: Vec::new(), policy: Policy::open(), memory_bytes_max: 1 << 30 }
+    }
+
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
+    /// Another session of the same engine.
+    pub fn session(&self, user: &str, database: Option<&str>) -> Arc<Session> {
+        Session::new(UserName::new(user), Door::Cli, database.map(str::to_owned))
+    }
+
+    /// Rows as text, NULL as `NULL`; for a command its tag.
+    pub async fn ask(&self, sql: &str) -> Result<Vec<Vec<String>>, Error> {
+        Ok(self.ask_as(&self.session, sql).await?.0)
+    }
+
+    pub async fn ask_as(&self, session: &Arc<Session>, sql: &str) -> Result<(Vec<Vec<String>>, Receipt), Error> {
+        let mut answer = self.engine.run(session, Query::new(sql)).await?;
+        let rows = rows(&mut answer).await?;
+        Ok((rows, answer.receipt()))
+    }
+
+    /// The rows, which must come.
+    pub async fn rows(&self, sql: &str) -> Vec<Vec<String>> {
+        self.ask(sql).await.unwrap_or_else(|error| panic!("{sql}\n{error:?}"))
+    }
+
+    /// One value, which must come.
+    pub async fn value(&self, sql: &str) -> String {
+        let rows = self.rows(sql).await;
+        assert_eq!((rows.len(), rows[0].len()), (1, 1), "{sql} gives {rows:?}");
+        rows[0][0].clone()
+    }
+
+    /// The receipt of an answer, which must come.
+    pub async fn receipt(&self, sql: &str) -> Receipt {
+        self.ask_as(&self.session, sql).await.unwrap_or_else(|error| panic!("{sql}\n{error:?}")).1
+    }
+
+    /// The error, which must come.
+    pub async fn error(&self, sql: &str) -> Error {
+        match self.ask(sql).await {
+            Ok(rows) => panic!("{sql} should fail and gives {rows:?}"),
+            Err(error) => error,
+        }
+    }
+}
+
+async fn rows(answer: &mut Answer) -> Result<Vec<Vec<String>>, Error> {
+    if let AnswerKind::Command(tag) = answer.kind().clone() {
+        let _: Vec<RecordBatch> = answer.batches().try_collect().await?;
+        return Ok(vec![vec![tag]]);
+    }
+    let batches: Vec<RecordBatch> = answer.batches().try_collect().await?;
+    Ok(batches.iter().flat_map(text_rows).collect())
+}
+
+fn text_rows(batch: &RecordBatch) -> Vec<Vec<String>> {
+    let options = FormatOptions::default().with_null("NULL");
+    let columns: Vec<ArrayFormatter<'_>> = batch.columns().iter().map(|column| ArrayFormatter::try_new(column, &options).expect("a printable column")).collect();
+    (0..batch.num_rows()).map(|row| columns.iter().map(|column| column.value(row).to_string()).collect()).collect()
+}

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One test binary for the whole system: what a user sees, on real servers.
+
+mod kit;
+mod scenarios;
