@@ -286,7 +286,8 @@ mod tests {
     #[test]
     fn wrong_names_and_values_are_told() {
         let mut settings = Settings::default();
-        assert_eq!(settings.set("weir.pushdwn", "on").unwrap_err().hint(), Some("did you mean weir.pushdown?"));
+        let error = settings.set("weir.pushdwn", "on").unwrap_err();
+        assert!(error.hint().is_some_and(|hint| hint.starts_with("did you mean weir.pushdown")), "{error:?}");
         assert!(settings.set("weir.read", "maybe").is_err());
         assert!(settings.set("client_encoding", "LATIN1").is_err());
         settings.set("client_encoding", "utf-8").unwrap();

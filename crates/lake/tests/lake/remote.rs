@@ -68,6 +68,32 @@ async fn a_failed_write_leaves_no_objects() {
     assert!(lake.table("web", "t").await.unwrap().is_none());
 }
 
+fn remove_data(folder: &Path) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            remove_data(&path);
+        } else if path.extension().is_some_and(|kind| kind == "parquet") {
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn objects_that_vanish_while_they_are_read_are_an_error() {
+    let s3 = weir_sandbox::S3::start().await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let lake = open(&s3, folder.path(), |_| {}).await.unwrap();
+    lake.create_table_as(spec("t", &events(0..1)), stream(vec![events(0..1_000_000)])).await.unwrap();
+    let table = lake.table("web", "t").await.unwrap().unwrap();
+    let plan = table.plan(request(&[0, 1, 2, 3], None)).await.unwrap();
+    let mut rows = plan.open(1).partition(0, None);
+    assert_eq!(rows.next().await.unwrap().unwrap().num_rows(), 8_192);
+    remove_data(&s3.folder());
+    let last = rows.collect::<Vec<_>>().await.pop().unwrap();
+    assert_eq!(last.unwrap_err().code(), ErrorCode::SourceBroke);
+}
+
 #[tokio::test]
 async fn wrong_keys_and_dead_stores_are_told_apart_without_secrets() {
     let s3 = weir_sandbox::S3::start().await.unwrap();
