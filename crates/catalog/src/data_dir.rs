@@ -104,12 +104,10 @@ fn held(path: &Path, holder: &Holder) -> Error {
     let pid = holder.pid.map_or_else(String::new, |pid| format!(" (process {pid})"));
     let error = Error::new(ErrorCode::DataDirHeld, "data directory is in use by another weir");
     match &holder.http {
-        Some(http) => error
-            .with_detail(format!("{}{pid} serves at {http}", path.display()))
-            .with_hint("stop it first, or give this one another data_dir"),
-        None => error
-            .with_detail(format!("{}{pid}", path.display()))
-            .with_hint("wait until it has ended, or run `weir serve` once: other commands then talk to it"),
+        Some(http) => error.with_detail(format!("{}{pid} serves at {http}", path.display())).with_hint("stop it first, or give this one another data_dir"),
+        None => {
+            error.with_detail(format!("{}{pid}", path.display())).with_hint("wait until it has ended, or run `weir serve` once: other commands then talk to it")
+        }
     }
 }
 

@@ -124,12 +124,7 @@ async fn write_receipt(connection: &mut SqliteConnection, record: &QueryRecord) 
     Ok(())
 }
 
-async fn write_statement(
-    connection: &mut SqliteConnection,
-    record: &QueryRecord,
-    position: usize,
-    statement: &StatementRecord,
-) -> sqlx::Result<()> {
+async fn write_statement(connection: &mut SqliteConnection, record: &QueryRecord, position: usize, statement: &StatementRecord) -> sqlx::Result<()> {
     let insert = "INSERT OR REPLACE INTO statements
         (query_id, position, source, sql, forecast_rows, forecast_bytes, rows, bytes, ms, queued_ms, outcome)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";

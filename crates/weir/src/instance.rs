@@ -23,11 +23,8 @@ impl Weir {
         let store = ControlStore::open(&data_dir.store_path(), clock.clone()).await?;
         let places = Places::new(source_handles(config)?, open_lake(config.lake.as_ref()).await?);
         clear_spill(config)?;
-        let engine_config = EngineConfig {
-            memory_bytes_max: usize::try_from(config.memory_limit.0).unwrap_or(usize::MAX),
-            spill_dir: config.spill_dir.clone(),
-            partitions: 0,
-        };
+        let engine_config =
+            EngineConfig { memory_bytes_max: usize::try_from(config.memory_limit.0).unwrap_or(usize::MAX), spill_dir: config.spill_dir.clone(), partitions: 0 };
         let engine = Engine::new(EngineParts { config: engine_config, places, policy: config.policy.clone(), store, clock })?;
         Ok(Self { engine: Arc::new(engine), data_dir })
     }
@@ -66,9 +63,8 @@ async fn open_lake(settings: Option<&LakeSettings>) -> Result<Option<LakePlace>>
 
 /// What a Weir that was killed left in the spill folder is of no use to anyone. Only folders that the query engine made go.
 fn clear_spill(config: &Config) -> Result<()> {
-    let unusable = |error: std::io::Error| {
-        Error::new(ErrorCode::Config, "spill folder cannot be used").with_detail(format!("{}: {error}", config.spill_dir.display()))
-    };
+    let unusable =
+        |error: std::io::Error| Error::new(ErrorCode::Config, "spill folder cannot be used").with_detail(format!("{}: {error}", config.spill_dir.display()));
     std::fs::create_dir_all(&config.spill_dir).map_err(unusable)?;
     for entry in std::fs::read_dir(&config.spill_dir).map_err(unusable)? {
         let path = entry.map_err(unusable)?.path();

@@ -10,12 +10,16 @@ const OPEN: &str = "auth: { mode: open }\nlisten: { postgres: '127.0.0.1:0', htt
 
 async fn open_project() -> Project {
     let project = Project::new(OPEN);
-    project.sqlite("crm.db", &[
-        "CREATE TABLE accounts (id INTEGER NOT NULL, name TEXT, region TEXT)",
-        "INSERT INTO accounts VALUES (1, 'Ána', 'EU'), (2, NULL, 'US'), (3, 'Bo, \"the\" third', 'EU')",
-        "CREATE TABLE many AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i FROM n",
-    ])
-    .await;
+    project
+        .sqlite(
+            "crm.db",
+            &[
+                "CREATE TABLE accounts (id INTEGER NOT NULL, name TEXT, region TEXT)",
+                "INSERT INTO accounts VALUES (1, 'Ána', 'EU'), (2, NULL, 'US'), (3, 'Bo, \"the\" third', 'EU')",
+                "CREATE TABLE many AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i FROM n",
+            ],
+        )
+        .await;
     project
 }
 
@@ -88,7 +92,12 @@ async fn sql_in_every_format() {
     let project = open_project().await;
     let question = "SELECT id, name FROM crm.main.accounts ORDER BY id";
     let table = project.weir(&["sql", question]);
-    assert_eq!((table.code, table.out.as_str()), (0, " id |      name       \n----+-----------------\n  1 | Ána\n  2 | \n  3 | Bo, \"the\" third\n(3 rows)\n"), "{}", table.err);
+    assert_eq!(
+        (table.code, table.out.as_str()),
+        (0, " id |      name       \n----+-----------------\n  1 | Ána\n  2 | \n  3 | Bo, \"the\" third\n(3 rows)\n"),
+        "{}",
+        table.err
+    );
     let footer: Vec<&str> = table.err.lines().collect();
     assert!(footer[0].starts_with("as of 20") && footer[0].contains(" · crm 3 rows"), "{}", table.err);
     assert!(footer[1].starts_with("query ") && footer.len() == 2, "{}", table.err);
@@ -134,7 +143,11 @@ async fn failures_have_their_exit_codes_and_leave_no_file() {
     let over = project.weir(&["sql", "--format", "csv", "-o", target.to_str().unwrap(), "SELECT * FROM crm.main.many"]);
     assert_eq!(over.code, 3, "{}", over.err);
     assert!(over.err.contains("budget") && !target.exists(), "{}", over.err);
-    let left: Vec<String> = std::fs::read_dir(project.path("")).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).filter(|name| name.contains("part")).collect();
+    let left: Vec<String> = std::fs::read_dir(project.path(""))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.contains("part"))
+        .collect();
     assert!(left.is_empty(), "{left:?}");
     assert_eq!(project.weir(&["sql", "-q", "--set", "weir.pushdwn=off", "SELECT 1"]).code, 1);
 }
@@ -200,11 +213,17 @@ async fn a_server_and_its_clients() {
 
     let question = "SELECT id, name FROM crm.main.accounts WHERE region = 'EU' ORDER BY id";
     let through = project.weir(&["sql", question]);
-    assert_eq!((through.code, through.out.as_str()), (0, " id |      name       \n----+-----------------\n  1 | Ána\n  3 | Bo, \"the\" third\n(2 rows)\n"), "{}", through.err);
+    assert_eq!(
+        (through.code, through.out.as_str()),
+        (0, " id |      name       \n----+-----------------\n  1 | Ána\n  3 | Bo, \"the\" third\n(2 rows)\n"),
+        "{}",
+        through.err
+    );
     assert!(through.err.contains(" · crm 2 rows"), "no receipt in {}", through.err);
     assert_eq!(project.weir(&["sql", "SELECT * FROM crm.main.acounts"]).code, 1);
     assert_eq!(project.weir(&["sql", "-q", "--format", "csv", "SELECT * FROM crm.main.many"]).code, 3);
-    let settings = project.weir_with_input(&["sql", "-q", "--format", "csv", "--set", "weir.pushdown=off"], "SHOW weir.pushdown; SET timezone TO 'Asia/Tokyo'; SHOW timezone");
+    let settings = project
+        .weir_with_input(&["sql", "-q", "--format", "csv", "--set", "weir.pushdown=off"], "SHOW weir.pushdown; SET timezone TO 'Asia/Tokyo'; SHOW timezone");
     assert!(settings.out.contains("off") && settings.out.contains("Asia/Tokyo"), "{}{}", settings.out, settings.err);
     let plan = project.weir(&["plan", question]);
     assert!(plan.code == 0 && plan.out.contains("\nfragment 1  crm  SELECT "), "{}{}", plan.out, plan.err);
@@ -216,4 +235,41 @@ async fn a_server_and_its_clients() {
     assert_eq!(server.wait(), 0);
     let log: Ran = project.weir(&["sql", "-q", "--format", "csv", "SELECT count(*) AS n FROM system.queries WHERE door = 'http' AND state = 'finished'"]);
     assert!(log.out.starts_with("n\n") && log.out != "n\n0\n", "the log of the server is not in the store: {}{}", log.out, log.err);
+}
+
+#[tokio::test]
+async fn a_server_with_users_asks_for_the_password() {
+    let project = Project::new(
+        "listen: { postgres: '127.0.0.1:0', http: '127.0.0.1:0' }\nsources:\n  crm: { type: sqlite, url: 'sqlite://./crm.db' }\nusers:\n  - { name: ana, password: s3cret, roles: [reader] }\nroles:\n  - { name: reader, grants: [ { on: 'crm.*.*', allow: [select] } ] }\n",
+    );
+    project.sqlite("crm.db", &["CREATE TABLE accounts (id INTEGER)", "INSERT INTO accounts VALUES (7)"]).await;
+    let _server = project.serve();
+    let question = ["sql", "-q", "-U", "ana", "--format", "csv", "SELECT id FROM crm.main.accounts"];
+    let without = project.weir(&question);
+    assert_eq!((without.code, without.err.lines().next()), (2, Some("error: password is not given")));
+    let project = project.with_variable("WEIR_PASSWORD", "wrong");
+    let wrong = project.weir(&question);
+    assert!(wrong.code == 1 && wrong.out.is_empty(), "{}{}", wrong.out, wrong.err);
+    let project = project.with_variable("WEIR_PASSWORD", "s3cret");
+    let right = project.weir(&question);
+    assert_eq!((right.code, right.out.as_str()), (0, "id\n7\n"), "{}", right.err);
+}
+
+/// The running query is waited for in the server's own list, and so is its end.
+#[tokio::test]
+async fn ctrl_c_ends_the_query_in_the_server_too() {
+    let project = open_project().await;
+    let _server = project.serve();
+    let endless = "SELECT count(*) FROM generate_series(1, 900000000000) WHERE value % 7 = 3";
+    let asking = project.spawn(&["sql", "-q", endless]);
+    let state = |project: &Project| {
+        let question = "SELECT state FROM system.queries WHERE sql LIKE '%900000000000%' AND sql NOT LIKE '%system%'";
+        project.weir(&["sql", "-q", "--format", "csv", question]).out
+    };
+    project::until("the query runs", || state(&project) == "state\nrunning\n");
+    asking.interrupt();
+    let ran = asking.finish();
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""));
+    assert!(ran.err.starts_with("error: query was cancelled\n"), "{}", ran.err);
+    project::until("the query is cancelled", || state(&project) == "state\ncancelled\n");
 }

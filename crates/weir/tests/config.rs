@@ -204,7 +204,8 @@ fn open_is_for_loopback_only() {
 
 #[test]
 fn values_keep_their_text_and_numbers_may_come_from_variables() {
-    let config = good("sources:\n  a: { type: sqlite, url: 'sqlite://./a.db', limits: { rows_per_query: '${ROWS}' } }\nusers:\n  - { name: '007', password: 0123 }\n");
+    let config =
+        good("sources:\n  a: { type: sqlite, url: 'sqlite://./a.db', limits: { rows_per_query: '${ROWS}' } }\nusers:\n  - { name: '007', password: 0123 }\n");
     assert_eq!(config.sources[0].limits.rows_per_query, Some(5000));
     assert_eq!(config.sources[0].url, "sqlite:///project/a.db");
     let Login::Scram(users) = &config.login else { panic!("scram is the default") };
@@ -224,7 +225,9 @@ fn aliases_cannot_blow_up() {
     assert!(!mistakes(&deep).is_empty());
     let shared = "x: &limits { connections: 2 }\n";
     assert!(mistakes(shared)[0].contains("x: unknown key"));
-    let reused = good("sources:\n  a: { type: sqlite, url: 'sqlite://./a.db', limits: &l { connections: 2 } }\n  b: { type: sqlite, url: 'sqlite://./b.db', limits: *l }\n");
+    let reused = good(
+        "sources:\n  a: { type: sqlite, url: 'sqlite://./a.db', limits: &l { connections: 2 } }\n  b: { type: sqlite, url: 'sqlite://./b.db', limits: *l }\n",
+    );
     assert_eq!(reused.sources[1].limits.connections, 2);
 }
 

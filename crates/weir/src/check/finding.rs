@@ -137,7 +137,16 @@ mod tests {
 
     fn finding(health: Option<Health>, failure: Option<Error>) -> Finding {
         let degraded = (0..7).map(|index| format!("public.t.c{index}: no counterpart")).collect();
-        Finding { source: "app_pg".into(), kind: "postgres", health, tables: Some(3), degraded, warnings: vec![], failure, lag_max: Some(Span::from_millis(60_000)) }
+        Finding {
+            source: "app_pg".into(),
+            kind: "postgres",
+            health,
+            tables: Some(3),
+            degraded,
+            warnings: vec![],
+            failure,
+            lag_max: Some(Span::from_millis(60_000)),
+        }
     }
 
     fn health() -> Health {

@@ -18,7 +18,10 @@ pub(crate) struct Node {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum NodeValue {
     /// `plain` is a scalar without quotes: only such a one can mean null.
-    Scalar { text: String, plain: bool },
+    Scalar {
+        text: String,
+        plain: bool,
+    },
     List(Vec<Node>),
     Map(Vec<Entry>),
 }
@@ -131,9 +134,7 @@ impl<'a> Reader<'a> {
             return Err(Stop { at, message: "too large or too deeply nested for a configuration".into() });
         }
         let (value, anchor) = match event {
-            Event::Scalar(text, style, anchor, _) => {
-                (NodeValue::Scalar { text: text.into_owned(), plain: style == ScalarStyle::Plain }, anchor)
-            }
+            Event::Scalar(text, style, anchor, _) => (NodeValue::Scalar { text: text.into_owned(), plain: style == ScalarStyle::Plain }, anchor),
             Event::SequenceStart(_, anchor, _) => (self.list(key, depth, findings)?, anchor),
             Event::MappingStart(_, anchor, _) => (self.map(key, depth, findings)?, anchor),
             Event::Alias(anchor) => return self.alias(anchor, at),

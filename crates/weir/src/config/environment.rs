@@ -82,8 +82,7 @@ fn percent_encoded(value: &str) -> String {
     let bytes = value.as_bytes();
     let mut out = String::with_capacity(value.len());
     for (index, byte) in bytes.iter().enumerate() {
-        let encoded_already =
-            *byte == b'%' && bytes.get(index + 1..index + 3).is_some_and(|pair| pair.iter().all(u8::is_ascii_hexdigit));
+        let encoded_already = *byte == b'%' && bytes.get(index + 1..index + 3).is_some_and(|pair| pair.iter().all(u8::is_ascii_hexdigit));
         if encoded_already || byte.is_ascii_alphanumeric() || b"-._~".contains(byte) {
             out.push(*byte as char);
         } else {

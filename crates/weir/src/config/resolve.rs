@@ -140,7 +140,9 @@ fn resolve_lake(raw: RawLake, folder: &Path, data_dir: &Path, findings: &mut Fin
         access_key: s3.access_key,
         secret_key: s3.secret_key,
     });
-    if let Some(s3) = &s3 && s3.access_key.is_some() != s3.secret_key.is_some() {
+    if let Some(s3) = &s3
+        && s3.access_key.is_some() != s3.secret_key.is_some()
+    {
         findings.problem("lake.s3", "needs both access_key and secret_key, or neither");
     }
     Some(LakeSettings { name: SourceName::new(name), catalog, warehouse, s3 })

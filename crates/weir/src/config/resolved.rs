@@ -55,8 +55,13 @@ pub struct LakeSettings {
 #[derive(Clone, PartialEq, Eq)]
 pub enum LakeCatalog {
     /// `sqlite:///abs/catalog.db`
-    Sql { url: String },
-    Rest { url: String, token: Option<String> },
+    Sql {
+        url: String,
+    },
+    Rest {
+        url: String,
+        token: Option<String>,
+    },
 }
 
 #[derive(Clone, PartialEq, Eq)]

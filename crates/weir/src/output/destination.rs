@@ -34,17 +34,17 @@ impl Destination {
     pub fn open(file: Option<&Path>, format: Format) -> Result<Self> {
         let Some(target) = file else {
             if format.binary() && io::stdout().is_terminal() {
-                return Err(Error::new(ErrorCode::Config, "a terminal cannot show this format")
-                    .with_hint("name a file with -o, or send the output into a pipe"));
+                return Err(
+                    Error::new(ErrorCode::Config, "a terminal cannot show this format").with_hint("name a file with -o, or send the output into a pipe")
+                );
             }
             return Ok(Self { writer: BufWriter::new(Box::new(io::stdout())), part: None });
         };
         let mut name = target.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.part", std::process::id()));
         let part = target.with_file_name(name);
-        let made = File::create(&part).map_err(|error| {
-            Error::new(ErrorCode::Config, "output file cannot be made").with_detail(format!("{}: {error}", part.display()))
-        })?;
+        let made = File::create(&part)
+            .map_err(|error| Error::new(ErrorCode::Config, "output file cannot be made").with_detail(format!("{}: {error}", part.display())))?;
         let part = PartFile { part, target: target.to_owned() };
         Ok(Self { writer: BufWriter::new(Box::new(made)), part: Some(part) })
     }

@@ -5,8 +5,8 @@ use crate::client::Client;
 use crate::shell::editor_failed;
 use crate::statements::cut;
 use reedline::{
-    ColumnarMenu, Completer, CompletionResult, Emacs, FileBackedHistory, KeyCode, KeyModifiers, MenuBuilder, Prompt, PromptEditMode,
-    PromptHistorySearch, Reedline, ReedlineEvent, ReedlineMenu, Signal, Span, Suggestion, ValidationResult, Validator, default_emacs_keybindings,
+    ColumnarMenu, Completer, CompletionResult, Emacs, FileBackedHistory, KeyCode, KeyModifiers, MenuBuilder, Prompt, PromptEditMode, PromptHistorySearch,
+    Reedline, ReedlineEvent, ReedlineMenu, Signal, Span, Suggestion, ValidationResult, Validator, default_emacs_keybindings,
 };
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -112,7 +112,8 @@ impl Completer for Names {
         let before = line.get(..position).unwrap_or(line);
         let start = word_start(before);
         let names = self.handle.block_on(self.service.complete(&self.session, before));
-        let suggestion = |value: String| Suggestion { append_whitespace: !value.ends_with('.'), value, span: Span::new(start, before.len()), ..Suggestion::default() };
+        let suggestion =
+            |value: String| Suggestion { append_whitespace: !value.ends_with('.'), value, span: Span::new(start, before.len()), ..Suggestion::default() };
         CompletionResult::fresh(names.into_iter().map(suggestion).collect::<Vec<_>>())
     }
 }

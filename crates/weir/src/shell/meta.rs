@@ -147,10 +147,10 @@ impl Shell<'_> {
         let sources = "SELECT source, type, state, tables, note FROM system.sources";
         let query = match self.client.config.lake.as_ref() {
             None => Query::new(format!("{sources} ORDER BY source")),
-            Some(lake) => Query::new(format!(
-                "{sources} UNION ALL SELECT $1, 'lake', 'reachable', count(*), NULL FROM system.tables WHERE source = $1 ORDER BY source"
-            ))
-            .with_params(vec![Parameter::Text(lake.name.to_string())]),
+            Some(lake) => {
+                Query::new(format!("{sources} UNION ALL SELECT $1, 'lake', 'reachable', count(*), NULL FROM system.tables WHERE source = $1 ORDER BY source"))
+                    .with_params(vec![Parameter::Text(lake.name.to_string())])
+            }
         };
         self.look_up(query).map(|_| ())
     }

@@ -5,6 +5,7 @@ use sqlx::{ConnectOptions, Executor};
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
 pub struct Project {
     folder: tempfile::TempDir,
@@ -26,6 +27,7 @@ impl Project {
     }
 
     pub fn with_variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.retain(|(known, _)| known != name);
         self.variables.push((name.into(), value.into()));
         self
     }
@@ -54,12 +56,16 @@ impl Project {
     }
 
     pub fn weir_with_input(&self, arguments: &[&str], input: &str) -> Ran {
+        let mut running = self.spawn(arguments);
+        // A command that never reads its input may have ended before all of it was written.
+        running.0.stdin.take().unwrap().write_all(input.as_bytes()).unwrap_or_default();
+        running.finish()
+    }
+
+    /// Starts a command and does not wait for it.
+    pub fn spawn(&self, arguments: &[&str]) -> Running {
         let mut command = self.command(arguments);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap_or_default();
-        let output = child.wait_with_output().unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        Ran { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
+        Running(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
     }
 
     /// Starts a server and returns once it has printed its addresses.
@@ -70,6 +76,35 @@ impl Project {
         out.read_line(&mut line).unwrap();
         assert!(line.starts_with("postgres://127.0.0.1:"), "the server printed {line:?}");
         Serving { child, out, line }
+    }
+}
+
+/// A command that was started.
+pub struct Running(Child);
+
+impl Running {
+    /// What Ctrl-C sends.
+    pub fn interrupt(&self) {
+        signal("-INT", self.0.id());
+    }
+
+    pub fn finish(self) -> Ran {
+        let output = self.0.wait_with_output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Ran { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
+fn signal(signal: &str, process: u32) {
+    let status = Command::new("kill").args([signal, &process.to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+/// Asks again until it is so; fails after half a minute.
+pub fn until(what: &str, mut so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !so() {
+        assert!(began.elapsed() < Duration::from_secs(30), "waited too long until {what}");
     }
 }
 
@@ -90,8 +125,7 @@ impl Serving {
     }
 
     pub fn terminate(&self) {
-        let status = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
-        assert!(status.success());
+        signal("-TERM", self.child.id());
     }
 
     pub fn wait(&mut self) -> i32 {
