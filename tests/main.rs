@@ -3,3 +3,5 @@
 
 mod kit;
 mod scenarios;
+mod slt;
+mod wire;

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The test kit: a Weir in this process over private servers, and short ways to ask it.
 
+mod doors;
+mod servers;
+mod sqlite_file;
+mod wait;
 mod world;
 
-pub use world::{World, WorldBuilder};
+pub use doors::Doors;
+pub use servers::{mariadb, postgres, s3, snowflake};
+pub use sqlite_file::SqliteFile;
+pub use wait::{DEADLINE, eventually};
+pub use world::{Told, World, WorldBuilder};

@@ -7,13 +7,14 @@ use futures::TryStreamExt;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tempfile::TempDir;
-use weir_api::{Answer, AnswerKind, Door, Query, QueryService, Receipt, Session};
+use weir_api::{AnswerKind, Door, Query, QueryService, Receipt, Session};
 use weir_base::{Error, SourceName, SystemClock, UserName};
 use weir_catalog::ControlStore;
 use weir_engine::{Engine, EngineConfig, EngineParts, LakePlace, Places, SourceHandle};
 use weir_guard::{Guard, Limits};
-use weir_lake::{CatalogConfig, Lake, LakeConfig};
+use weir_lake::{CatalogConfig, Lake, LakeConfig, S3Config};
 use weir_policy::Policy;
+use weir_sandbox::{S3, Snowflake};
 use weir_source::{SourceSpec, ValuePolicy, connect};
 
 /// What a test wants its world to have.
@@ -21,6 +22,8 @@ pub struct WorldBuilder {
     sources: Vec<SourceSpec>,
     policy: Policy,
     memory_bytes_max: usize,
+    /// The prefix in the store's bucket, and the store, when the lake is not on local disk.
+    store: Option<(String, S3Config)>,
 }
 
 impl WorldBuilder {
@@ -29,8 +32,8 @@ impl WorldBuilder {
         self.limited(name, kind, url, Limits::default())
     }
 
-    pub fn limited(mut self, name: &str, kind: &str, url: &str, limits: Limits) -> Self {
-        self.sources.push(SourceSpec {
+    pub fn limited(self, name: &str, kind: &str, url: &str, limits: Limits) -> Self {
+        self.configured(SourceSpec {
             name: SourceName::new(name),
             kind: kind.into(),
             url: url.into(),
@@ -39,7 +42,34 @@ impl WorldBuilder {
             infinity: ValuePolicy::default(),
             limits,
             options: BTreeMap::new(),
-        });
+        })
+    }
+
+    pub fn configured(mut self, spec: SourceSpec) -> Self {
+        self.sources.push(spec);
+        self
+    }
+
+    /// The stand-in of a cloud warehouse as source `name`, in one of its databases.
+    pub fn warehouse(self, name: &str, server: &Snowflake, database: &str) -> Self {
+        let mut options: BTreeMap<String, String> = server.adbc_options(database, "PUBLIC").into_iter().collect();
+        let driver = server.driver_path().expect("the warehouse's driver");
+        options.insert("driver".into(), driver.to_string_lossy().into_owned());
+        let (nan, infinity) = (ValuePolicy::default(), ValuePolicy::default());
+        let spec = SourceSpec { name: SourceName::new(name), kind: "adbc".into(), url: String::new(), allow_primary: false, nan, infinity, limits: Limits::default(), options };
+        self.configured(spec)
+    }
+
+    /// The lake in an object store, under a prefix.
+    pub fn lake_on(mut self, store: &S3, prefix: &str) -> Self {
+        let settings = S3Config {
+            endpoint: Some(store.endpoint()),
+            region: "us-east-1".into(),
+            access_key: Some(store.access_key().to_owned()),
+            secret_key: Some(store.secret_key().to_owned()),
+            path_style: true,
+        };
+        self.store = Some((format!("s3://{}/{prefix}", store.bucket()), settings));
         self
     }
 
@@ -59,8 +89,8 @@ impl WorldBuilder {
         let lake = LakeConfig {
             name: SourceName::new("lake"),
             catalog: CatalogConfig::Sql { url: format!("sqlite://{}/lake/catalog.db", path.display()) },
-            warehouse: format!("file://{}/lake", path.display()),
-            s3: None,
+            warehouse: self.store.as_ref().map_or_else(|| format!("file://{}/lake", path.display()), |(warehouse, _)| warehouse.clone()),
+            s3: self.store.map(|(_, settings)| settings),
         };
         let lake = LakePlace { name: SourceName::new("lake"), lake: Lake::open(lake).await.expect("a lake") };
         let handles = self.sources.into_iter().map(|spec| {
@@ -83,6 +113,15 @@ impl WorldBuilder {
     }
 }
 
+/// An answer as text.
+pub struct Told {
+    /// NULL as `NULL`; for a command its tag.
+    pub rows: Vec<Vec<String>>,
+    /// The tag of a command.
+    pub tag: Option<String>,
+    pub receipt: Receipt,
+}
+
 /// A running engine and one session in it.
 pub struct World {
     pub engine: Arc<Engine>,
@@ -92,7 +131,7 @@ pub struct World {
 
 impl World {
     pub fn builder() -> WorldBuilder {
-        WorldBuilder { sources: Vec::new(), policy: Policy::open(), memory_bytes_max: 1 << 30 }
+        WorldBuilder { sources: Vec::new(), policy: Policy::open(), memory_bytes_max: 1 << 30, store: None }
     }
 
     pub fn folder(&self) -> &std::path::Path {
@@ -110,9 +149,19 @@ impl World {
     }
 
     pub async fn ask_as(&self, session: &Arc<Session>, sql: &str) -> Result<(Vec<Vec<String>>, Receipt), Error> {
-        let mut answer = self.engine.run(session, Query::new(sql)).await?;
-        let rows = rows(&mut answer).await?;
-        Ok((rows, answer.receipt()))
+        let told = self.tell(session, Query::new(sql)).await?;
+        Ok((told.rows, told.receipt))
+    }
+
+    /// Everything that an answer says.
+    pub async fn tell(&self, session: &Arc<Session>, query: Query) -> Result<Told, Error> {
+        let mut answer = self.engine.run(session, query).await?;
+        let batches: Vec<RecordBatch> = answer.batches().try_collect().await?;
+        let (rows, tag) = match answer.kind() {
+            AnswerKind::Command(tag) => (vec![vec![tag.clone()]], Some(tag.clone())),
+            AnswerKind::Rows => (batches.iter().flat_map(text_rows).collect(), None),
+        };
+        Ok(Told { rows, tag, receipt: answer.receipt() })
     }
 
     /// The rows, which must come.
@@ -132,6 +181,18 @@ impl World {
         self.ask_as(&self.session, sql).await.unwrap_or_else(|error| panic!("{sql}\n{error:?}")).1
     }
 
+    /// The plan in words, as EXPLAIN prints it.
+    pub async fn explain(&self, sql: &str) -> String {
+        self.rows(&format!("EXPLAIN {sql}")).await.concat().join("\n")
+    }
+
+    /// What the last query that read `source` sent there, with the rows that came: `system.query_sources`.
+    pub async fn sent(&self, source: &str) -> Vec<(String, u64)> {
+        let last = format!("SELECT max(query_id) FROM system.query_sources WHERE source = '{source}'");
+        let sql = format!("SELECT sql, rows FROM system.query_sources WHERE source = '{source}' AND query_id = ({last}) ORDER BY sql");
+        self.rows(&sql).await.into_iter().map(|row| (row[0].clone(), row[1].parse().expect("a number of rows"))).collect()
+    }
+
     /// The error, which must come.
     pub async fn error(&self, sql: &str) -> Error {
         match self.ask(sql).await {
@@ -139,15 +200,6 @@ impl World {
             Err(error) => error,
         }
     }
-}
-
-async fn rows(answer: &mut Answer) -> Result<Vec<Vec<String>>, Error> {
-    if let AnswerKind::Command(tag) = answer.kind().clone() {
-        let _: Vec<RecordBatch> = answer.batches().try_collect().await?;
-        return Ok(vec![vec![tag]]);
-    }
-    let batches: Vec<RecordBatch> = answer.batches().try_collect().await?;
-    Ok(batches.iter().flat_map(text_rows).collect())
 }
 
 fn text_rows(batch: &RecordBatch) -> Vec<Vec<String>> {

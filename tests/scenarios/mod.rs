@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Scenarios: what a question over several systems does, on real servers.
 
+mod cancels;
+mod faults;
+mod invariance;
+mod lake;
+mod limits;
+mod memory;
+mod odd_input;
+mod predicates;
+mod receipts;
+mod rights;
 mod seed;
+mod transcript;

@@ -94,6 +94,11 @@ pub trait QueryService: Send + Sync + 'static {
     /// Cuts a text into its statements, leaving out empty ones. Errors: bad SQL, too long a text.
     fn split(&self, sql: &str) -> Result<Vec<String>>;
 
+    /// The database that a login means that asks for this one. Error: 3D000 for one that is not there.
+    async fn database(&self, _user: &UserName, asked: &str) -> Result<String> {
+        Ok(asked.to_owned())
+    }
+
     /// Checks one statement and tells its parameters and columns, without touching data.
     async fn prepare(&self, session: &Arc<Session>, sql: &str) -> Result<Prepared>;
 

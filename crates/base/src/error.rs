@@ -39,6 +39,8 @@ pub enum ErrorCode {
     UnknownColumn,
     /// An unknown schema, source or catalog.
     UnknownSchema,
+    /// An unknown database, named at login.
+    UnknownDatabase,
     /// An unknown function.
     UnknownFunction,
     /// A name that fits several things.
@@ -83,7 +85,7 @@ pub enum Blame {
 }
 
 impl ErrorCode {
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::OverBudget,
         Self::NoPermit,
         Self::SourceUnreachable,
@@ -99,6 +101,7 @@ impl ErrorCode {
         Self::UnknownTable,
         Self::UnknownColumn,
         Self::UnknownSchema,
+        Self::UnknownDatabase,
         Self::UnknownFunction,
         Self::AmbiguousName,
         Self::BadValue,
@@ -138,6 +141,7 @@ impl ErrorCode {
             Self::UnknownTable => "42P01",
             Self::UnknownColumn => "42703",
             Self::UnknownSchema => "3F000",
+            Self::UnknownDatabase => "3D000",
             Self::UnknownFunction => "42883",
             Self::AmbiguousName => "42702",
             Self::BadValue => "22P02",

@@ -12,8 +12,11 @@ use weir_source::{Source, SourceTable};
 
 /// A failed discovery is believed this long, so that a hundred waiting queries do not knock one after the other.
 const FAILURE_TTL: Duration = Duration::from_millis(1_000);
-/// A list of tables younger than this is not read again because a name was not in it.
-const REFRESH_AGE_MIN: Duration = Duration::from_millis(1_000);
+/// A list of tables is not read again because a name was not in it before it is this many times as old as reading it took:
+/// a new table shows at once, and a stream of wrong names keeps the source busy for a small part of the time.
+const REFRESH_AGE_FACTOR: u32 = 10;
+/// However slow the source is to list its tables, a list of this age is read again.
+const REFRESH_AGE_MAX: Duration = Duration::from_millis(1_000);
 
 /// A source with its guard and what is known of its tables.
 #[derive(Debug)]
@@ -21,17 +24,37 @@ pub struct SourceHandle {
     pub source: Arc<dyn Source>,
     pub guard: Arc<Guard>,
     known: Mutex<Option<Known>>,
+    rules: Vec<TableRule>,
+}
+
+/// What the owner of a source demands of every question about one table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableRule {
+    pub schema: String,
+    pub table: String,
+    /// Each of these must be bounded by a filter that the source applies.
+    pub require_filter: Vec<String>,
 }
 
 #[derive(Debug, Clone)]
 struct Known {
     at: Instant,
+    /// How long the source took to answer.
+    took: Duration,
     outcome: Result<Arc<SourceCatalog>>,
 }
 
 impl SourceHandle {
     pub fn new(source: Arc<dyn Source>, guard: Arc<Guard>) -> Self {
-        Self { source, guard, known: Mutex::new(None) }
+        Self { source, guard, known: Mutex::new(None), rules: Vec::new() }
+    }
+
+    pub fn with_rules(self, rules: Vec<TableRule>) -> Self {
+        Self { rules, ..self }
+    }
+
+    pub fn rule(&self, schema: &str, table: &str) -> Option<&TableRule> {
+        self.rules.iter().find(|rule| rule.schema == schema && rule.table == table)
     }
 
     pub fn name(&self) -> &SourceName {
@@ -40,12 +63,19 @@ impl SourceHandle {
 
     /// The tables, from memory while they are fresh.
     pub async fn catalog(&self) -> Result<Arc<SourceCatalog>> {
-        self.catalog_younger_than(Duration::from_millis(DISCOVERY_TTL_MS)).await
+        self.catalog_younger_than(|_| Duration::from_millis(DISCOVERY_TTL_MS)).await
     }
 
     /// The tables, asked again unless they are very fresh: for a name that the known list does not have.
     pub async fn catalog_again(&self) -> Result<Arc<SourceCatalog>> {
-        self.catalog_younger_than(REFRESH_AGE_MIN).await
+        self.catalog_younger_than(|known| (known.took * REFRESH_AGE_FACTOR).min(REFRESH_AGE_MAX)).await
+    }
+
+    /// What is known may be wrong: the source was not as expected when it was read. Nothing to do while somebody asks it anyway.
+    pub fn forget(&self) {
+        if let Ok(mut known) = self.known.try_lock() {
+            *known = None;
+        }
     }
 
     /// Whether the last look at it failed. Asks nothing, and does not wait for somebody who asks.
@@ -54,16 +84,17 @@ impl SourceHandle {
         known.is_ok_and(|known| known.as_ref().is_some_and(|known| known.outcome.is_err()))
     }
 
-    async fn catalog_younger_than(&self, age_max: Duration) -> Result<Arc<SourceCatalog>> {
+    async fn catalog_younger_than(&self, age_max: fn(&Known) -> Duration) -> Result<Arc<SourceCatalog>> {
         let mut known = self.known.lock().await;
         if let Some(known) = known.as_ref() {
-            let ttl = if known.outcome.is_ok() { age_max } else { FAILURE_TTL };
+            let ttl = if known.outcome.is_ok() { age_max(known) } else { FAILURE_TTL };
             if known.at.elapsed() < ttl {
                 return known.outcome.clone();
             }
         }
+        let asked = Instant::now();
         let outcome = self.ask().await;
-        *known = Some(Known { at: Instant::now(), outcome: outcome.clone() });
+        *known = Some(Known { at: Instant::now(), took: asked.elapsed(), outcome: outcome.clone() });
         outcome
     }
 

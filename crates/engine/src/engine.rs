@@ -12,8 +12,9 @@ use async_trait::async_trait;
 use datafusion::execution::SessionState;
 use datafusion::sql::sqlparser::ast::Statement;
 use std::sync::Arc;
+use tokio::sync::OnceCell;
 use weir_api::{Answer, Parameter, PlanReport, Prepared, Query, QueryService, QueryStatus, Readiness, Session};
-use weir_base::{Error, ErrorCode, QueryId, Result};
+use weir_base::{Error, ErrorCode, QueryId, Result, UserName};
 use weir_catalog::{QueryRecord, StatementRecord};
 use weir_policy::{Authorized, Principal};
 
@@ -37,8 +38,9 @@ impl Engine {
     /// Opens no connection. Error: a spill folder that cannot be made.
     pub fn new(parts: EngineParts) -> Result<Self> {
         let mut template = template(&parts.config)?;
+        crate::arithmetic::register(&mut template)?;
         crate::pg_catalog::register_functions(&mut template)?;
-        Ok(Self { shared: Arc::new(Shared { parts, registry: Registry::default(), catalogs: Catalogs::default(), template }) })
+        Ok(Self { shared: Arc::new(Shared { parts, registry: Registry::default(), catalogs: Catalogs::load()?, template }) })
     }
 
     /// The places it reads, for `weir sources` and metrics.
@@ -102,7 +104,7 @@ impl Engine {
 
 fn planning<'a>(shared: &'a Arc<Shared>, session: &'a Session, principal: &'a Principal, run: &'a Arc<QueryRun>) -> PlanningSession<'a> {
     let pushdown = session.settings().pushdown;
-    PlanningSession { engine: shared, session, principal, run, pushdown }
+    PlanningSession { engine: shared, session, principal, run, pushdown, catalog: OnceCell::new() }
 }
 
 /// Secure, route, push down: from a bound plan to one that can be admitted.
@@ -118,7 +120,7 @@ async fn prepared_question(planning: &PlanningSession<'_>, statement: Statement)
     let bound = bind(planning, statement, None).await?;
     let authorized = secure::secure(bound, planning.principal)?;
     let plan = &authorized.plan().plan;
-    let schema: SchemaRef = Arc::new(plan.schema().as_arrow().clone());
+    let schema: SchemaRef = authorized.plan().names.show(&Arc::new(plan.schema().as_arrow().clone()));
     Ok(Prepared { parameters: told(parameters::types(plan)?), schema, returns_rows: true })
 }
 
@@ -193,6 +195,11 @@ impl Drop for Waiting<'_> {
 impl QueryService for Engine {
     fn split(&self, sql: &str) -> Result<Vec<String>> {
         split(sql)
+    }
+
+    async fn database(&self, user: &UserName, asked: &str) -> Result<String> {
+        let principal = self.shared.parts.policy.principal(user)?;
+        crate::pg_catalog::entered(&self.shared, &principal, asked)
     }
 
     async fn prepare(&self, session: &Arc<Session>, sql: &str) -> Result<Prepared> {

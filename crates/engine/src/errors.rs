@@ -115,12 +115,23 @@ fn from_arrow(error: ArrowError) -> Error {
         ArrowError::DivideByZero => Error::new(ErrorCode::DivisionByZero, "division by zero"),
         ArrowError::ArithmeticOverflow(_) => Error::new(ErrorCode::ValueOutOfRange, "result of an arithmetic operation is out of range"),
         // The text of a cast error quotes the value, which stays out of logs and messages.
+        ArrowError::CastError(text) if too_large(&text) => {
+            Error::new(ErrorCode::ValueOutOfRange, "a number is out of the range of the type it is cast to").with_hint("try_cast gives NULL instead")
+        }
+        ArrowError::InvalidArgumentError(text) if text.contains("exceed max scale") || text.contains("too large to store") => {
+            Error::new(ErrorCode::ValueOutOfRange, "a decimal needs more digits than there are").with_hint("cast one side to fewer decimal places, or to double")
+        }
         ArrowError::CastError(_) => Error::new(ErrorCode::BadValue, "a value does not fit the type it is cast to").with_hint("try_cast gives NULL instead"),
         ArrowError::ParseError(_) => Error::new(ErrorCode::BadValue, "a text does not fit the type it is read as"),
         ArrowError::DictionaryKeyOverflowError => Error::new(ErrorCode::LimitExceeded, "too many different values in one column"),
         ArrowError::IoError(text, io) if out_of_disk(&io) => Error::new(ErrorCode::OutOfResources, "the disk for spilled data is full").with_detail(text),
         other => Error::internal("query engine failed").with_detail(first_line(&other.to_string())),
     }
+}
+
+/// Whether a failed cast was one of a number, as opposed to one of a text that is no number.
+fn too_large(text: &str) -> bool {
+    text.starts_with("Can't cast value") || text.contains("overflow") || text.contains("too large to store")
 }
 
 fn from_plan_text(text: &str) -> Error {
@@ -147,7 +158,13 @@ fn from_execution_text(text: &str) -> Error {
     if folded.contains("overflow") || folded.contains("out of range") {
         return Error::new(ErrorCode::ValueOutOfRange, "result of an arithmetic operation is out of range");
     }
-    Error::new(ErrorCode::BadValue, lower_first(&line))
+    Error::new(ErrorCode::BadValue, lower_first(&without_quoted(&line)))
+}
+
+/// The text with what stands between single quotes left out: that may be a value.
+fn without_quoted(text: &str) -> String {
+    let pieces = text.split('\'').enumerate();
+    pieces.map(|(index, piece)| if index % 2 == 0 { piece } else { "'…'" }).collect()
 }
 
 fn first_line(text: &str) -> String {

@@ -9,6 +9,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::execute_stream;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::{Stream, StreamExt};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -28,8 +29,15 @@ pub(crate) fn execute(shared: &Arc<Shared>, run: &Arc<QueryRun>, physical: Autho
 
 /// The batches of a plan whose record is somebody else's business: the input of a write.
 pub(crate) fn start(physical: &Authorized<Physical>) -> Result<SendableRecordBatchStream> {
-    let Physical { plan, state } = physical.plan();
-    execute_stream(plan.clone(), state.task_ctx()).map_err(from_datafusion)
+    let Physical { plan, state, names } = physical.plan();
+    let stream = execute_stream(plan.clone(), state.task_ctx()).map_err(from_datafusion)?;
+    if names.is_empty() {
+        return Ok(stream);
+    }
+    let shown = names.show(&stream.schema());
+    let schema = shown.clone();
+    let renamed = stream.map(move |batch| batch.and_then(|batch| Ok(batch.with_schema(schema.clone())?)));
+    Ok(Box::pin(RecordBatchStreamAdapter::new(shown, renamed)))
 }
 
 /// An answer of this query, with its receipt.

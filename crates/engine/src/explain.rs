@@ -73,6 +73,7 @@ async fn reported(planning: &PlanningSession<'_>, statement: Statement, params: 
     let leaves = Leaves::of(&physical.plan().plan);
     let mut sources = Vec::new();
     let mut waits = Vec::new();
+    let refusal = admit::refusal(&leaves);
     for (name, scans) in leaves.by_source() {
         let mut statements = Vec::with_capacity(scans.len());
         for scan in &scans {
@@ -89,6 +90,8 @@ async fn reported(planning: &PlanningSession<'_>, statement: Statement, params: 
         sources.push(lake);
     }
     let (verdict, why) = match waits.is_empty() {
+        _ if refusal.is_some() => (Verdict::Refuse, refusal.map(|error| error.to_string()).unwrap_or_default()),
+        true if leaves.by_source().is_empty() => (Verdict::Run, "it needs no source".to_owned()),
         true => (Verdict::Run, "every source it needs has a free connection".to_owned()),
         false => (Verdict::Queue, waits.join("; ")),
     };

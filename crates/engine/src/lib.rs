@@ -2,6 +2,7 @@
 //! The engine: bind, secure, route, push down, admit, execute, explain. The only user of DataFusion.
 
 mod admit;
+mod arithmetic;
 mod bind;
 mod complete;
 mod discovery;
@@ -25,6 +26,6 @@ mod settings;
 mod system;
 mod write;
 
-pub use discovery::{SourceCatalog, SourceHandle};
+pub use discovery::{SourceCatalog, SourceHandle, TableRule};
 pub use engine::Engine;
 pub use parts::{EngineConfig, EngineParts, LakePlace, Places};

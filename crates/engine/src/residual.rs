@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From an authorised, routed plan to physical operators: what sources do is inside the scans, the rest is done here.
 
-use crate::bind::Bound;
+use crate::bind::{Bound, OutputNames};
 use crate::errors::from_datafusion;
 use crate::scan::{LakeScan, SourceScan};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -18,6 +18,7 @@ use weir_policy::Authorized;
 pub(crate) struct Physical {
     pub plan: Arc<dyn ExecutionPlan>,
     pub state: SessionState,
+    pub names: OutputNames,
 }
 
 /// Optimizes, which moves filters, projections and limits into the scans, and picks the operators for the rest.
@@ -29,7 +30,7 @@ pub(crate) async fn plan(bound: Authorized<Bound>, memory_bytes_max: usize) -> R
         state.config_mut().options_mut().optimizer.prefer_hash_join = false;
     }
     let plan = state.query_planner().create_physical_plan(&optimized, &state).await.map_err(from_datafusion)?;
-    bound.map(|_| Ok(Physical { plan, state }))
+    bound.map(|bound| Ok(Physical { plan, state, names: bound.names }))
 }
 
 /// Whether the smaller side of some join may not fit: taken to be so when the second largest table is over a quarter of the memory.

@@ -5,6 +5,7 @@ use crate::bind::Names;
 use crate::bind::names::WHOLE_DATABASE;
 use crate::engine::Shared;
 use crate::errors::from_datafusion;
+use crate::pg_catalog::Reader;
 use crate::run::QueryRun;
 use crate::system;
 use datafusion::catalog::{CatalogProviderList, TableProvider};
@@ -12,6 +13,7 @@ use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::execution::SessionState;
 use datafusion::prelude::SessionConfig;
 use std::sync::Arc;
+use tokio::sync::OnceCell;
 use weir_api::{PushDown, Session};
 use weir_base::{Result, TableName};
 use weir_policy::Principal;
@@ -23,6 +25,8 @@ pub(crate) struct PlanningSession<'a> {
     pub principal: &'a Principal,
     pub run: &'a Arc<QueryRun>,
     pub pushdown: PushDown,
+    /// What the statement sees of the catalog; looked up once.
+    pub catalog: OnceCell<Arc<Reader>>,
 }
 
 impl PlanningSession<'_> {
@@ -48,7 +52,12 @@ impl PlanningSession<'_> {
     }
 
     pub async fn catalog_table(&self, name: &TableName) -> Result<Arc<dyn TableProvider>> {
-        crate::pg_catalog::table(self.engine, self.session, self.principal, name).await
+        crate::pg_catalog::table(self, name).await
+    }
+
+    /// The catalog as this statement sees it.
+    pub async fn reader(&self) -> Result<&Arc<Reader>> {
+        self.catalog.get_or_try_init(|| crate::pg_catalog::reader(self)).await
     }
 }
 

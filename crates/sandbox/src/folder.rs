@@ -79,7 +79,7 @@ pub(crate) fn write_secret(path: &Path, text: &str) -> Result<()> {
 }
 
 /// A random word of letters and digits: a password, or a name nobody else has.
-pub(crate) fn random_word(length: usize) -> String {
+pub fn random_word(length: usize) -> String {
     rand::rng().sample_iter(Alphanumeric).take(length).map(char::from).collect()
 }
 

@@ -18,6 +18,7 @@ mod template;
 mod url;
 mod venv;
 
+pub use folder::random_word;
 pub use mariadb::{MariaDb, MariaDbOptions};
 pub use postgres::{Postgres, PostgresOptions};
 pub use s3::S3;

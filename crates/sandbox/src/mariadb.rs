@@ -119,6 +119,11 @@ impl MariaDb {
         &self.password
     }
 
+    /// The server's own command line client.
+    pub fn client_program(&self) -> &Path {
+        &self.programs.client
+    }
+
     /// The superuser's URL of a database, password included.
     pub fn url(&self, database: &str) -> String {
         self.url_as(SUPERUSER, &self.password, database)

@@ -122,6 +122,11 @@ impl Postgres {
         &self.password
     }
 
+    /// The psql of the server's own version.
+    pub fn psql_program(&self) -> PathBuf {
+        self.programs.path("psql")
+    }
+
     /// The superuser's URL of a database, password included.
     pub fn url(&self, database: &str) -> String {
         self.url_as(SUPERUSER, &self.password, database)

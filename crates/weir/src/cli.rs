@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
+  weir demo                                    see it work on private databases
   weir check --connect                         is weir.yaml right, does every source answer?
   weir sql \"SELECT count(*) FROM app_pg.public.customers\"
   weir plan \"SELECT …\"                         what would be sent to which source, before anything is
@@ -48,6 +49,8 @@ pub struct Global {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Start private databases, fill them, and answer three questions over all of them
+    Demo(DemoArgs),
     /// Serve Postgres wire and HTTP until stopped
     Serve(ServeArgs),
     /// Run SQL, or open a shell
@@ -62,6 +65,31 @@ pub enum Command {
     Password,
     /// Show the version of Weir and of what it is built on
     Version(VersionArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  weir demo                     stays up until Ctrl-C, which ends every process it started
+  weir demo --once              ends after the answers
+  weir demo --scale 10          100,000 customers and 10 million clicks
+  weir demo --dir ./shop        keeps the project and the data; the next run on the same day is quick")]
+pub struct DemoArgs {
+    /// End after the answers instead of staying up
+    #[arg(long)]
+    pub once: bool,
+    /// Size of the marketplace, 0.01 to 100; 1 is 10,000 customers and a million clicks
+    #[arg(long, value_name = "N", default_value_t = 1.0)]
+    pub scale: f64,
+    /// Keep project and data in this folder [default: a temporary one that goes at the end]
+    #[arg(long, value_name = "FOLDER")]
+    pub dir: Option<PathBuf>,
+    /// Start no servers: the systems' tables are in SQLite files, everything else is the same
+    #[arg(long)]
+    pub no_servers: bool,
+    /// Show every table without a review; this version knows no reviews yet, so it changes nothing
+    #[arg(long)]
+    pub open: bool,
 }
 
 #[derive(Debug, Args)]

@@ -3,9 +3,9 @@
 
 use crate::config::{Config, LakeCatalog, LakeSettings};
 use std::sync::Arc;
-use weir_base::{Clock, Error, ErrorCode, Result, SystemClock};
+use weir_base::{Clock, Error, ErrorCode, Result, SourceName, SystemClock};
 use weir_catalog::{ControlStore, DataDir};
-use weir_engine::{Engine, EngineConfig, EngineParts, LakePlace, Places, SourceHandle};
+use weir_engine::{Engine, EngineConfig, EngineParts, LakePlace, Places, SourceHandle, TableRule};
 use weir_guard::Guard;
 use weir_lake::{CatalogConfig, Lake, LakeConfig, S3Config};
 
@@ -39,9 +39,15 @@ impl Weir {
 pub fn source_handles(config: &Config) -> Result<Vec<SourceHandle>> {
     let handle = |spec: &weir_source::SourceSpec| {
         let guard = Guard::new(spec.name.clone(), spec.limits.clone());
-        Ok(SourceHandle::new(weir_source::connect(spec.clone())?, guard))
+        Ok(SourceHandle::new(weir_source::connect(spec.clone())?, guard).with_rules(rules(config, &spec.name)))
     };
     config.sources.iter().map(handle).collect()
+}
+
+/// The rules of one source's tables.
+fn rules(config: &Config, source: &SourceName) -> Vec<TableRule> {
+    let own = config.table_rules.iter().filter(|rule| rule.source == *source);
+    own.map(|rule| TableRule { schema: rule.schema.clone(), table: rule.table.clone(), require_filter: rule.require_filter.clone() }).collect()
 }
 
 async fn open_lake(settings: Option<&LakeSettings>) -> Result<Option<LakePlace>> {

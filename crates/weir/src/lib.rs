@@ -6,6 +6,7 @@ mod check;
 mod cli;
 mod client;
 pub mod config;
+pub mod demo;
 pub mod instance;
 mod logging;
 mod output;

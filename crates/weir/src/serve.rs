@@ -42,7 +42,7 @@ pub async fn run(global: &Global, args: &ServeArgs) -> Result<Outcome> {
     served.map(|()| Outcome::Done)
 }
 
-fn server_config(config: &Config, args: &ServeArgs) -> Result<ServerConfig> {
+pub(crate) fn server_config(config: &Config, args: &ServeArgs) -> Result<ServerConfig> {
     Ok(ServerConfig {
         postgres: args.postgres.or(config.listen.postgres),
         http: args.http.or(config.listen.http),
@@ -68,7 +68,7 @@ fn secret(secret: &Secret) -> weir_server::Secret {
 }
 
 /// An address that listens everywhere is reached from this machine over loopback.
-fn reachable(address: SocketAddr) -> SocketAddr {
+pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
     match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::from((Ipv4Addr::LOCALHOST, address.port())),
         IpAddr::V6(ip) if ip.is_unspecified() => SocketAddr::from((Ipv6Addr::LOCALHOST, address.port())),

@@ -2,7 +2,7 @@
 //! From arguments to an exit code: reads the command line, runs the command, says what went wrong.
 
 use crate::cli::{Cli, Command};
-use crate::{check, logging, output, password, plan, serve, sources, sql, version};
+use crate::{check, demo, logging, output, password, plan, serve, sources, sql, version};
 use clap::Parser;
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -60,6 +60,7 @@ fn run(cli: Cli) -> Result<Outcome> {
         Command::Sources(args) => with_runtime(|runtime| runtime.block_on(sources::run(&global, &args))),
         Command::Plan(args) => with_runtime(|runtime| runtime.block_on(plan::run(&global, &args))),
         Command::Sql(args) => with_runtime(|runtime| sql::run(runtime, &global, &args)),
+        Command::Demo(args) => with_runtime(|runtime| runtime.block_on(demo::run(&args))),
         Command::Serve(args) => with_runtime(|runtime| runtime.block_on(serve::run(&global, &args))),
     }
 }

@@ -3,14 +3,16 @@
 
 mod catalog;
 pub(crate) mod names;
+mod output_names;
 mod rewrite;
 mod statement;
 
 pub(crate) use names::{Names, Resolved};
+pub(crate) use output_names::OutputNames;
 pub(crate) use statement::{Command, Explain, ExplainFormat, classify, parse, split};
 
 use crate::errors::from_datafusion;
-use crate::parameters;
+use crate::{parameters, pg_catalog};
 use crate::scan::{LakeTableProvider, SourceTableProvider};
 use crate::session::PlanningSession;
 use catalog::StatementCatalogs;
@@ -22,7 +24,7 @@ use datafusion::sql::sqlparser::ast::Statement;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use weir_api::Parameter;
-use weir_base::{Result, TableName};
+use weir_base::{ErrorCode, Result, TableName};
 use weir_policy::{Access, Action};
 
 /// A plan over known tables, not yet authorised.
@@ -33,6 +35,7 @@ pub(crate) struct Bound {
     /// What running the plan would touch.
     pub accesses: Vec<Access>,
     pub tables: Vec<Resolved>,
+    pub names: OutputNames,
 }
 
 /// Binds a question (anything that returns rows). Parameters are bound as values where there are any.
@@ -60,22 +63,51 @@ pub(crate) async fn bind_insert(session: &PlanningSession<'_>, statement: Statem
     Ok(bound)
 }
 
-async fn bind_unfilled(session: &PlanningSession<'_>, mut statement: Statement) -> Result<Bound> {
+/// A column that is not known may be younger than what is remembered of its table: then the source is asked again, once.
+async fn bind_unfilled(session: &PlanningSession<'_>, statement: Statement) -> Result<Bound> {
+    match bind_known(session, statement.clone()).await {
+        Err(error) if error.code() == ErrorCode::UnknownColumn && changed(session, &statement).await? => bind_known(session, statement).await,
+        outcome => outcome,
+    }
+}
+
+/// Looks again at the tables of a statement in their sources; whether any has other columns now.
+async fn changed(session: &PlanningSession<'_>, statement: &Statement) -> Result<bool> {
+    let mut changed = false;
+    for typed in rewrite::relations(statement) {
+        let Resolved::Live { handle, table, .. } = session.names().resolve(&typed).await? else { continue };
+        handle.catalog_again().await?;
+        let again = session.names().resolve(&typed).await?;
+        changed |= matches!(again, Resolved::Live { table: again, .. } if again.columns != table.columns);
+    }
+    Ok(changed)
+}
+
+async fn bind_known(session: &PlanningSession<'_>, mut statement: Statement) -> Result<Bound> {
     let mut resolved = BTreeMap::new();
     for typed in rewrite::relations(&statement) {
         let found = session.names().resolve(&typed).await?;
         resolved.insert(typed.to_string(), found);
     }
     rewrite::make_exact(&mut statement, &resolved);
+    let names = OutputNames::give(&mut statement);
     let tables: Vec<Resolved> = resolved.into_values().collect();
     let mut providers: Vec<(TableName, Arc<dyn TableProvider>)> = Vec::with_capacity(tables.len());
     for table in &tables {
         providers.push((table.name().clone(), provider(session, table).await?));
     }
-    let state = session.state(Arc::new(StatementCatalogs::of(providers)))?;
+    let mut state = session.state(Arc::new(StatementCatalogs::of(providers)))?;
+    pg_catalog::register_functions_of(session, &mut state, &statement).await?;
     let plan = state.statement_to_plan(ParsedStatement::Statement(Box::new(statement))).await.map_err(from_datafusion)?;
     let accesses = tables.iter().filter(|table| !matches!(table, Resolved::Catalog(_))).map(reads).collect();
-    Ok(Bound { plan, state, accesses, tables })
+    Ok(Bound { plan, state, accesses, tables, names })
+}
+
+/// The columns of a table that somebody may not even see must not show in an error of the planner. Error: 42501.
+fn refuse_unseen<'r>(session: &PlanningSession<'_>, tables: impl Iterator<Item = &'r Resolved>) -> Result<()> {
+    let known = tables.filter(|table| !matches!(table, Resolved::Catalog(_)));
+    let unseen: Vec<Access> = known.filter(|table| !session.principal.may_see(table.name())).map(reads).collect();
+    session.principal.decide(&unseen).map(|_| ())
 }
 
 fn reads(table: &Resolved) -> Access {

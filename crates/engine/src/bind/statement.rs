@@ -51,10 +51,12 @@ pub(crate) enum ExplainFormat {
 /// Parses exactly one statement.
 pub(crate) fn parse(sql: &str) -> Result<Statement> {
     check_length(sql)?;
-    let parsed = if pg_catalog::concerns(sql) { pg_catalog::parse(sql) } else { parser(tokens(sql)?).parse_statements() };
-    let mut statements = parsed.map_err(from_parser)?;
+    let mut statements = parser(tokens(sql)?).parse_statements().map_err(from_parser)?;
     match (statements.pop(), statements.is_empty()) {
-        (Some(one), true) => Ok(one),
+        (Some(mut one), true) => {
+            pg_catalog::adapt(&mut one);
+            Ok(one)
+        }
         (None, _) => Err(Error::new(ErrorCode::Syntax, "empty statement")),
         (Some(_), false) => Err(Error::new(ErrorCode::Syntax, "more than one statement").with_hint("send them one by one")),
     }

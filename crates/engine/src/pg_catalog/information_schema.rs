@@ -1,97 +1,264 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `information_schema`: the standard's view of what a principal may see in its database.
 
-use super::visible::{Visible, VisibleTable};
-use crate::engine::Shared;
-use crate::session::database;
-use crate::system::{Columns, in_memory};
-use arrow::datatypes::DataType;
-use datafusion::catalog::TableProvider;
+use super::Reader;
+use super::column_type::ColumnType;
+use super::oids::OWNER_NAME;
+use super::sheet::Sheet;
+use super::snapshot::VisibleTable;
+use arrow::array::RecordBatch;
+use arrow::datatypes::{DataType, Field};
 use std::sync::Arc;
-use weir_api::Session;
-use weir_base::{Error, ErrorCode, Result};
-use weir_policy::Principal;
+use weir_base::Result;
+use weir_policy::Action;
 
-/// Error: 42P01 for a view that is not here.
-pub(crate) async fn table(shared: &Arc<Shared>, session: &Session, principal: &Principal, name: &str) -> Result<Arc<dyn TableProvider>> {
-    let database = database(session).to_owned();
-    let visible = Visible::new(Arc::downgrade(shared), principal.clone(), database.clone());
-    let tables = visible.tables().await?;
-    let batch = match name {
-        "schemata" => schemata(&database, &tables),
-        "tables" => tables_view(&database, &tables),
-        "views" => tables_view(&database, &tables.into_iter().filter(|table| table.view).collect::<Vec<_>>()),
-        "columns" => columns(&database, &tables),
-        "table_constraints" | "key_column_usage" | "referential_constraints" | "constraint_column_usage" | "routines" => Columns::default()
-            .text::<&str>("constraint_catalog", [])
-            .text::<&str>("constraint_schema", [])
-            .text::<&str>("constraint_name", [])
-            .text::<&str>("table_catalog", [])
-            .text::<&str>("table_schema", [])
-            .text::<&str>("table_name", [])
-            .text::<&str>("column_name", [])
-            .text::<&str>("constraint_type", [])
-            .number("ordinal_position", []),
-        _ => return Err(Error::new(ErrorCode::UnknownTable, format!("table information_schema.{name} does not exist")).with_hint("there are schemata, tables, views and columns")),
+/// The views made here.
+pub(super) const NAMES: [&str; 22] = [
+    "applicable_roles",
+    "check_constraints",
+    "columns",
+    "column_privileges",
+    "constraint_column_usage",
+    "constraint_table_usage",
+    "domains",
+    "element_types",
+    "enabled_roles",
+    "information_schema_catalog_name",
+    "key_column_usage",
+    "parameters",
+    "referential_constraints",
+    "role_table_grants",
+    "routines",
+    "schemata",
+    "sequences",
+    "table_constraints",
+    "table_privileges",
+    "tables",
+    "triggers",
+    "views",
+];
+
+/// Views that are always empty here, with their columns: Weir lists no keys, routines, sequences and triggers.
+pub(super) const EMPTY: [(&str, &[&str]); 13] = [
+    ("applicable_roles", &["grantee", "role_name", "is_grantable"]),
+    ("check_constraints", &["constraint_catalog", "constraint_schema", "constraint_name", "check_clause"]),
+    ("constraint_column_usage", &["table_catalog", "table_schema", "table_name", "column_name", "constraint_catalog", "constraint_schema", "constraint_name"]),
+    ("constraint_table_usage", &["table_catalog", "table_schema", "table_name", "constraint_catalog", "constraint_schema", "constraint_name"]),
+    ("domains", &["domain_catalog", "domain_schema", "domain_name", "data_type", "domain_default", "udt_schema", "udt_name"]),
+    ("element_types", &["object_catalog", "object_schema", "object_name", "object_type", "collection_type_identifier", "data_type", "udt_schema", "udt_name"]),
+    (
+        "key_column_usage",
+        &["constraint_catalog", "constraint_schema", "constraint_name", "table_catalog", "table_schema", "table_name", "column_name", "ordinal_position", "position_in_unique_constraint"],
+    ),
+    ("parameters", &["specific_catalog", "specific_schema", "specific_name", "ordinal_position", "parameter_mode", "parameter_name", "data_type", "udt_name"]),
+    (
+        "referential_constraints",
+        &[
+            "constraint_catalog",
+            "constraint_schema",
+            "constraint_name",
+            "unique_constraint_catalog",
+            "unique_constraint_schema",
+            "unique_constraint_name",
+            "match_option",
+            "update_rule",
+            "delete_rule",
+        ],
+    ),
+    (
+        "routines",
+        &["specific_catalog", "specific_schema", "specific_name", "routine_catalog", "routine_schema", "routine_name", "routine_type", "data_type", "routine_definition", "external_language"],
+    ),
+    ("sequences", &["sequence_catalog", "sequence_schema", "sequence_name", "data_type", "start_value", "minimum_value", "maximum_value", "increment"]),
+    (
+        "table_constraints",
+        &["constraint_catalog", "constraint_schema", "constraint_name", "table_catalog", "table_schema", "table_name", "constraint_type", "is_deferrable", "initially_deferred"],
+    ),
+    ("triggers", &["trigger_catalog", "trigger_schema", "trigger_name", "event_manipulation", "event_object_schema", "event_object_table", "action_statement"]),
+];
+
+/// `None` for a view that is not here.
+pub(super) fn batch(name: &str, reader: &Reader) -> Result<Option<RecordBatch>> {
+    if let Some((_, columns)) = EMPTY.iter().find(|(known, _)| *known == name) {
+        let no_rows: [(); 0] = [];
+        let sheet = columns.iter().fold(Sheet::of(&no_rows), |sheet, column| match column.contains("position") {
+            true => sheet.int(column, |()| 0),
+            false => sheet.none(column, DataType::Utf8),
+        });
+        return sheet.batch().map(Some);
+    }
+    let made = match name {
+        "schemata" => schemata(reader),
+        "tables" => tables(reader),
+        "views" => views(reader),
+        "columns" => columns(reader),
+        "column_privileges" => column_privileges(reader),
+        "table_privileges" | "role_table_grants" => table_privileges(reader),
+        "information_schema_catalog_name" => Sheet::of(&[()]).text("catalog_name", |()| &reader.snapshot.database).batch(),
+        "enabled_roles" => Sheet::of(&[()]).text("role_name", |()| &reader.snapshot.user).batch(),
+        _ => return Ok(None),
     };
-    in_memory(batch.batch()?)
+    made.map(Some)
 }
 
-fn schemata(database: &str, tables: &[VisibleTable]) -> Columns {
-    let mut schemas: Vec<&str> = tables.iter().map(|table| table.schema.as_str()).collect();
-    schemas.sort_unstable();
-    schemas.dedup();
-    Columns::default()
-        .text("catalog_name", schemas.iter().map(|_| Some(database)))
-        .text("schema_name", schemas.iter().map(|schema| Some(*schema)))
-        .text("schema_owner", schemas.iter().map(|_| Some("weir")))
+fn schemata(reader: &Reader) -> Result<RecordBatch> {
+    let database = reader.snapshot.database.as_str();
+    let schemas: Vec<&String> = reader.snapshot.schemas.keys().collect();
+    Sheet::of(&schemas)
+        .text("catalog_name", |_| database)
+        .text("schema_name", |schema| *schema)
+        .text("schema_owner", |_| OWNER_NAME)
+        .none("default_character_set_catalog", DataType::Utf8)
+        .none("default_character_set_schema", DataType::Utf8)
+        .none("default_character_set_name", DataType::Utf8)
+        .none("sql_path", DataType::Utf8)
+        .batch()
 }
 
-fn tables_view(database: &str, tables: &[VisibleTable]) -> Columns {
-    Columns::default()
-        .text("table_catalog", tables.iter().map(|_| Some(database)))
-        .text("table_schema", tables.iter().map(|table| Some(&table.schema)))
-        .text("table_name", tables.iter().map(|table| Some(&table.name)))
-        .text("table_type", tables.iter().map(|table| Some(if table.view { "VIEW" } else { "BASE TABLE" })))
+fn tables(reader: &Reader) -> Result<RecordBatch> {
+    let kind = |table: &VisibleTable| match table.kind {
+        'v' | 'm' => "VIEW",
+        'f' => "FOREIGN",
+        _ => "BASE TABLE",
+    };
+    let insertable = |table: &VisibleTable| table.place.as_ref().is_some_and(|place| reader.principal.may(Action::Insert, place) && Some(place.source.as_str()) == reader.lake.as_deref());
+    Sheet::of(&reader.snapshot.tables)
+        .text("table_catalog", |_| &reader.snapshot.database)
+        .text("table_schema", |table| &table.schema)
+        .text("table_name", |table| &table.name)
+        .text("table_type", kind)
+        .none("self_referencing_column_name", DataType::Utf8)
+        .none("reference_generation", DataType::Utf8)
+        .none("user_defined_type_catalog", DataType::Utf8)
+        .none("user_defined_type_schema", DataType::Utf8)
+        .none("user_defined_type_name", DataType::Utf8)
+        .text("is_insertable_into", |table| yes_no(insertable(table)))
+        .text("is_typed", |_| "NO")
+        .none("commit_action", DataType::Utf8)
+        .batch()
 }
 
-fn columns(database: &str, tables: &[VisibleTable]) -> Columns {
-    let rows: Vec<_> = tables.iter().flat_map(|table| table.columns.fields().iter().enumerate().map(move |(index, field)| (table, index as i64 + 1, field))).collect();
-    let digits = |data_type: &DataType| match data_type {
-        DataType::Decimal128(precision, scale) | DataType::Decimal256(precision, scale) => Some((i64::from(*precision), i64::from(*scale))),
+fn views(reader: &Reader) -> Result<RecordBatch> {
+    let views: Vec<&VisibleTable> = reader.snapshot.tables.iter().filter(|table| table.view()).collect();
+    Sheet::of(&views)
+        .text("table_catalog", |_| &reader.snapshot.database)
+        .text("table_schema", |view| &view.schema)
+        .text("table_name", |view| &view.name)
+        .none("view_definition", DataType::Utf8)
+        .text("check_option", |_| "NONE")
+        .text("is_updatable", |_| "NO")
+        .text("is_insertable_into", |_| "NO")
+        .batch()
+}
+
+/// A column with its table and place.
+struct Row<'a> {
+    table: &'a VisibleTable,
+    position: i32,
+    field: &'a Arc<Field>,
+    kind: ColumnType,
+}
+
+fn rows(reader: &Reader) -> Vec<Row<'_>> {
+    let mut rows = Vec::new();
+    for table in &reader.snapshot.tables {
+        let numbered = (1..).zip(table.columns.fields());
+        rows.extend(numbered.map(|(position, field)| Row { table, position, field, kind: ColumnType::of(field.data_type()) }));
+    }
+    rows
+}
+
+fn columns(reader: &Reader) -> Result<RecordBatch> {
+    let rows = rows(reader);
+    let radix = |kind: ColumnType| match kind.oid {
+        20 | 21 | 23 | 700 | 701 => Some(2),
+        1700 => Some(10),
         _ => None,
     };
-    Columns::default()
-        .text("table_catalog", rows.iter().map(|_| Some(database)))
-        .text("table_schema", rows.iter().map(|(table, ..)| Some(&table.schema)))
-        .text("table_name", rows.iter().map(|(table, ..)| Some(&table.name)))
-        .text("column_name", rows.iter().map(|(.., field)| Some(field.name())))
-        .number("ordinal_position", rows.iter().map(|(_, position, _)| Some(*position)))
-        .text("column_default", rows.iter().map(|_| None::<&str>))
-        .text("is_nullable", rows.iter().map(|(.., field)| Some(if field.is_nullable() { "YES" } else { "NO" })))
-        .text("data_type", rows.iter().map(|(.., field)| Some(type_name(field.data_type()))))
-        .number("character_maximum_length", rows.iter().map(|_| None))
-        .number("numeric_precision", rows.iter().map(|(.., field)| digits(field.data_type()).map(|(precision, _)| precision)))
-        .number("numeric_scale", rows.iter().map(|(.., field)| digits(field.data_type()).map(|(_, scale)| scale)))
+    let precision = |kind: ColumnType| match kind.oid {
+        21 => Some(16),
+        23 => Some(32),
+        20 => Some(64),
+        700 => Some(24),
+        701 => Some(53),
+        1700 => kind.digits().map(|(precision, _)| precision),
+        _ => None,
+    };
+    let scale = |kind: ColumnType| match kind.oid {
+        20 | 21 | 23 => Some(0),
+        1700 => kind.digits().map(|(_, scale)| scale),
+        _ => None,
+    };
+    Sheet::of(&rows)
+        .text("table_catalog", |_| &reader.snapshot.database)
+        .text("table_schema", |row| &row.table.schema)
+        .text("table_name", |row| &row.table.name)
+        .text("column_name", |row| row.field.name())
+        .int("ordinal_position", |row| row.position)
+        .none("column_default", DataType::Utf8)
+        .text("is_nullable", |row| yes_no(row.field.is_nullable()))
+        .text("data_type", |row| row.kind.standard_name)
+        .none("character_maximum_length", DataType::Int32)
+        .none("character_octet_length", DataType::Int32)
+        .long("numeric_precision", |row| precision(row.kind))
+        .long("numeric_precision_radix", |row| radix(row.kind))
+        .long("numeric_scale", |row| scale(row.kind))
+        .long("datetime_precision", |row| [1083, 1114, 1184, 1186].contains(&row.kind.oid).then_some(6))
+        .none("interval_type", DataType::Utf8)
+        .none("character_set_name", DataType::Utf8)
+        .none("collation_name", DataType::Utf8)
+        .none("domain_catalog", DataType::Utf8)
+        .none("domain_schema", DataType::Utf8)
+        .none("domain_name", DataType::Utf8)
+        .text("udt_catalog", |_| &reader.snapshot.database)
+        .text("udt_schema", |_| "pg_catalog")
+        .text("udt_name", |row| row.kind.type_name())
+        .text("dtd_identifier", |row| row.position.to_string())
+        .text("is_self_referencing", |_| "NO")
+        .text("is_identity", |_| "NO")
+        .none("identity_generation", DataType::Utf8)
+        .text("is_generated", |_| "NEVER")
+        .none("generation_expression", DataType::Utf8)
+        .text("is_updatable", |_| "NO")
+        .batch()
 }
 
-/// The standard's name of a type.
-fn type_name(data_type: &DataType) -> &'static str {
-    match data_type {
-        DataType::Boolean => "boolean",
-        DataType::Int8 | DataType::Int16 | DataType::UInt8 => "smallint",
-        DataType::Int32 | DataType::UInt16 => "integer",
-        DataType::Int64 | DataType::UInt32 => "bigint",
-        DataType::UInt64 | DataType::Decimal128(..) | DataType::Decimal256(..) => "numeric",
-        DataType::Float16 | DataType::Float32 => "real",
-        DataType::Float64 => "double precision",
-        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => "bytea",
-        DataType::Date32 | DataType::Date64 => "date",
-        DataType::Time32(_) | DataType::Time64(_) => "time without time zone",
-        DataType::Timestamp(_, None) => "timestamp without time zone",
-        DataType::Timestamp(_, Some(_)) => "timestamp with time zone",
-        DataType::Interval(_) | DataType::Duration(_) => "interval",
-        DataType::List(_) | DataType::LargeList(_) => "ARRAY",
-        _ => "text",
-    }
+/// What the reader may do with each table, one row per action.
+fn grants(reader: &Reader) -> Vec<(&VisibleTable, Action)> {
+    let of_table = |table| {
+        let allowed = move |action: &Action| VisibleTable::allowed(table, &reader.principal, *action);
+        Action::ALL.into_iter().filter(allowed).map(move |action| (table, action))
+    };
+    reader.snapshot.tables.iter().filter(|table| !table.built_in).flat_map(of_table).collect()
+}
+
+fn table_privileges(reader: &Reader) -> Result<RecordBatch> {
+    Sheet::of(&grants(reader))
+        .text("grantor", |_| OWNER_NAME)
+        .text("grantee", |_| &reader.snapshot.user)
+        .text("table_catalog", |_| &reader.snapshot.database)
+        .text("table_schema", |(table, _)| &table.schema)
+        .text("table_name", |(table, _)| &table.name)
+        .text("privilege_type", |(_, action)| action.word().to_ascii_uppercase())
+        .text("is_grantable", |_| "NO")
+        .text("with_hierarchy", |_| "NO")
+        .batch()
+}
+
+fn column_privileges(reader: &Reader) -> Result<RecordBatch> {
+    let readable: Vec<Row<'_>> = rows(reader).into_iter().filter(|row| row.table.allowed(&reader.principal, Action::Select)).collect();
+    Sheet::of(&readable)
+        .text("grantor", |_| OWNER_NAME)
+        .text("grantee", |_| &reader.snapshot.user)
+        .text("table_catalog", |_| &reader.snapshot.database)
+        .text("table_schema", |row| &row.table.schema)
+        .text("table_name", |row| &row.table.name)
+        .text("column_name", |row| row.field.name())
+        .text("privilege_type", |_| "SELECT")
+        .text("is_grantable", |_| "NO")
+        .batch()
+}
+
+fn yes_no(truth: bool) -> &'static str {
+    if truth { "YES" } else { "NO" }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A fragment: the statement for one table of one source, with what it pushes and what it leaves here.
 
+use super::bound::bounded_columns;
 use super::{Condition, condition};
+use crate::arithmetic::plain;
 use datafusion::logical_expr::Expr;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use weir_api::{Kept, PushDown};
@@ -29,6 +31,8 @@ pub(crate) struct Fragment {
     pub pushed: Vec<String>,
     pub kept: Vec<Kept>,
     pub limit: Option<usize>,
+    /// Columns that the statement compares with constants.
+    pub bounded: Vec<String>,
 }
 
 /// Writes the statement. Error: a column that cannot be read is asked for.
@@ -37,6 +41,7 @@ pub(crate) fn cut(request: &FragmentRequest<'_>) -> Result<Fragment> {
     let mut pushed = Vec::new();
     let mut kept = Vec::new();
     let conditions = write_conditions(request, &mut pushed, &mut kept);
+    let bounded = bounded(request);
     let limit = request.limit.filter(|_| kept.is_empty() && request.mode == PushDown::On);
     if columns.len() < request.table.columns.len() {
         pushed.push(format!("{} of {} columns", columns.len(), request.table.columns.len()));
@@ -51,6 +56,7 @@ pub(crate) fn cut(request: &FragmentRequest<'_>) -> Result<Fragment> {
         pushed,
         kept,
         limit,
+        bounded,
     })
 }
 
@@ -84,6 +90,13 @@ fn write_conditions(request: &FragmentRequest<'_>, pushed: &mut Vec<String>, kep
     conditions
 }
 
+fn bounded(request: &FragmentRequest<'_>) -> Vec<String> {
+    if request.mode != PushDown::On {
+        return Vec::new();
+    }
+    request.filters.iter().flat_map(|filter| bounded_columns(filter, request.table, request.source)).collect()
+}
+
 /// `weir.pushdown` off keeps everything here; random keeps what its coin says.
 fn allowed(mode: PushDown, what: &str, condition: Condition) -> Condition {
     let switched_off = || Condition::Kept(Reason::new("switched_off", "weir.pushdown says to keep it here"));
@@ -110,7 +123,7 @@ fn in_words(filter: &Expr) -> String {
         Expr::Column(column) => Ok(Transformed::yes(Expr::Column(Unqualified::new_unqualified(column.name)))),
         other => Ok(Transformed::no(other)),
     });
-    let bare = bare.map(|done| done.data).unwrap_or_else(|_| filter.clone());
+    let bare = bare.and_then(|done| plain(done.data)).unwrap_or_else(|_| filter.clone());
     match datafusion::sql::unparser::expr_to_sql(&bare) {
         Ok(sql) => sql.to_string(),
         Err(_) => bare.human_display().to_string(),

@@ -2,6 +2,7 @@
 //! Cuts what a source can do out of a plan and writes it as SQL. Only what the source's capabilities call exact, or a
 //! superset that is checked again here, is ever sent.
 
+mod bound;
 mod condition;
 mod fragment;
 mod literal;

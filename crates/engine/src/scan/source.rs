@@ -22,7 +22,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use std::fmt;
 use std::sync::Arc;
 use weir_api::{PushDown, TableAge};
-use weir_base::TableName;
+use weir_base::{Error, ErrorCode, TableName};
 use weir_source::{SourceTable, Statement};
 
 /// A table of a source as the planner sees it, for one query.
@@ -123,6 +123,11 @@ impl SourceScan {
         Self { handle, fragment, statistics: Arc::new(statistics), properties: Arc::new(properties) }
     }
 
+    /// The rows that the source's own statistics make likely.
+    pub fn likely_rows(&self) -> Option<u64> {
+        self.statistics.num_rows.get_value().map(|rows| *rows as u64)
+    }
+
     pub fn statement(&self, run: &QueryRun) -> Statement {
         Statement { sql: self.fragment.sql.clone(), outputs: self.fragment.outputs.clone(), user: run.user.clone(), query_id: run.id }
     }
@@ -162,14 +167,31 @@ impl ExecutionPlan for SourceScan {
         let handle = self.handle.clone();
         let table = self.fragment.table.clone();
         let target = schema.clone();
+        let likely_rows = self.likely_rows();
         let opening = async move {
             let permit = run.permit(handle.name()).await.map_err(carry)?;
+            if let Some(rows) = likely_rows {
+                permit.meter().forecast(rows);
+            }
             let fetched = handle.source.fetch(permit, statement).await.map_err(carry)?;
             run.ages.report(TableAge { table, placement: "live", as_of: fetched.as_of });
-            Ok::<_, DataFusionError>(fetched.batches.map(move |batch| batch.map_err(carry).and_then(|batch| rename(&batch, &target))))
+            Ok::<_, DataFusionError>(fetched.batches.map(move |batch| batch.map_err(|error| failed(&handle, error)).and_then(|batch| rename(&batch, &target))))
         };
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream::once(opening).try_flatten())))
     }
+}
+
+/// A source that is not as it was when its tables were listed is looked at again for the next query.
+fn failed(handle: &SourceHandle, error: Error) -> DataFusionError {
+    let changed = matches!(error.code(), ErrorCode::UnknownTable | ErrorCode::UnknownColumn | ErrorCode::UnknownSchema | ErrorCode::TypeMismatch);
+    let gone = matches!(error.code(), ErrorCode::SourceUnreachable | ErrorCode::SourceBroke);
+    if changed || gone {
+        handle.forget();
+    }
+    carry(match changed && error.hint().is_none() {
+        true => error.with_hint("the source has changed since its tables were listed; ask again"),
+        false => error,
+    })
 }
 
 /// The connector's batch under the planner's schema; a scan of no columns keeps only the number of rows.

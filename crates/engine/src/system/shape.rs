@@ -10,10 +10,13 @@ const DECIMAL: char = 'd';
 const TRUTH: char = 'b';
 const INSTANT: char = 'i';
 
-/// Empty for a name that is no system table.
-pub(crate) fn schema(name: &str) -> SchemaRef {
-    let columns: &[(&str, char)] = match name {
-        "columns" => &[
+/// Name and kind of each column.
+type Shape = &'static [(&'static str, char)];
+
+const SHAPES: [(&str, Shape); 6] = [
+    (
+        "columns",
+        &[
             ("source", TEXT),
             ("schema", TEXT),
             ("table", TEXT),
@@ -24,7 +27,10 @@ pub(crate) fn schema(name: &str) -> SchemaRef {
             ("nullable", TRUTH),
             ("degraded", TEXT),
         ],
-        "queries" => &[
+    ),
+    (
+        "queries",
+        &[
             ("query_id", TEXT),
             ("user", TEXT),
             ("door", TEXT),
@@ -38,7 +44,10 @@ pub(crate) fn schema(name: &str) -> SchemaRef {
             ("note", TEXT),
             ("as_of", INSTANT),
         ],
-        "query_sources" => &[
+    ),
+    (
+        "query_sources",
+        &[
             ("query_id", TEXT),
             ("user", TEXT),
             ("started_at", INSTANT),
@@ -52,7 +61,10 @@ pub(crate) fn schema(name: &str) -> SchemaRef {
             ("queued_ms", DECIMAL),
             ("outcome", TEXT),
         ],
-        "receipts" => &[
+    ),
+    (
+        "receipts",
+        &[
             ("query_id", TEXT),
             ("sql", TEXT),
             ("as_of", INSTANT),
@@ -62,7 +74,10 @@ pub(crate) fn schema(name: &str) -> SchemaRef {
             ("elapsed_ms", DECIMAL),
             ("receipt", TEXT),
         ],
-        "sources" => &[
+    ),
+    (
+        "sources",
+        &[
             ("source", TEXT),
             ("type", TEXT),
             ("state", TEXT),
@@ -74,7 +89,10 @@ pub(crate) fn schema(name: &str) -> SchemaRef {
             ("bytes_per_query", NUMBER),
             ("note", TEXT),
         ],
-        "tables" => &[
+    ),
+    (
+        "tables",
+        &[
             ("source", TEXT),
             ("schema", TEXT),
             ("table", TEXT),
@@ -89,8 +107,12 @@ pub(crate) fn schema(name: &str) -> SchemaRef {
             ("degraded_columns", TEXT),
             ("comment", TEXT),
         ],
-        _ => &[],
-    };
+    ),
+];
+
+/// Empty for a name that is no system table.
+pub(crate) fn schema(name: &str) -> SchemaRef {
+    let columns = SHAPES.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, columns)| columns);
     Arc::new(Schema::new(columns.iter().map(|(name, kind)| Field::new(*name, data_type(*kind), true)).collect::<Vec<_>>()))
 }
 

@@ -18,6 +18,7 @@ impl Target {
     /// Errors: 25006 for a table of a source, 42601 for a name without a schema.
     pub fn of(planning: &PlanningSession<'_>, name: &ObjectName) -> Result<Self> {
         let parts = parts(name)?;
+        refuse_source(planning, &parts)?;
         let lake = lake_name(planning)?;
         match parts.as_slice() {
             [place, schema, table] => {
@@ -46,6 +47,16 @@ impl Target {
             return Err(read_only(database));
         }
         Ok(Self { name: TableName::new(lake, place, fold(table)) })
+    }
+}
+
+/// 25006 for a name that begins with a source, also where there is no lake at all.
+fn refuse_source(planning: &PlanningSession<'_>, parts: &[Part]) -> Result<()> {
+    let first = parts.first().map(fold).unwrap_or_default();
+    let place = first.split_once('.').map_or(first.as_str(), |(place, _)| place);
+    match planning.engine.parts.places.source(place) {
+        Some(_) if parts.len() > 1 => Err(read_only(place)),
+        _ => Ok(()),
     }
 }
 

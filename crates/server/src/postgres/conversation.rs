@@ -270,7 +270,7 @@ impl Conversation {
 
     /// CommandComplete, after the receipt where it is wanted.
     pub(super) fn complete(&mut self, rows: &Rows, tag: RowsTag, stretch: Stretch) {
-        if stretch.ended && self.session.settings().receipt {
+        if stretch.ended && rows.told() && self.session.settings().receipt {
             let receipt = rows.receipt();
             let notice = Fault::notice(receipt.footer());
             let notice = match serde_json::to_string(&receipt) {

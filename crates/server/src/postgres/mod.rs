@@ -109,7 +109,7 @@ async fn enter(link: Link, shared: &Shared) -> Option<Conversation> {
         refuse(Some(link), full.into()).await;
         return None;
     };
-    match startup::greet(&mut link, startup, &shared.logins, seat.key).await {
+    match startup::greet(&mut link, startup, &shared.logins, shared.service.as_ref(), seat.key).await {
         Ok(session) => Some(Conversation::new(link, session, shared.service.clone(), seat, shared.ending.clone())),
         Err(trouble) => {
             refuse(Some(link), trouble).await;

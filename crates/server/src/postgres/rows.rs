@@ -55,6 +55,11 @@ impl Rows {
         }
     }
 
+    /// Whether the receipt says anything: not for a setting that was changed.
+    pub fn told(&self) -> bool {
+        !matches!(self.command_tag(), Some("SET" | "RESET"))
+    }
+
     /// Call it after the last row.
     pub fn receipt(&self) -> Receipt {
         self.answer.receipt()

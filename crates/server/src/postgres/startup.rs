@@ -11,7 +11,7 @@ use crate::postgres::reply;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
-use weir_api::{Door, Session};
+use weir_api::{Door, QueryService, Session};
 use weir_base::{ErrorCode, UserName};
 
 const PROTOCOL_3: i32 = 0x0003_0000;
@@ -114,12 +114,15 @@ fn startup(code: i32, mut body: Body<'_>) -> Result<Startup, Fault> {
 }
 
 /// Proves who the client is, makes the session and greets. Errors: 28P01, 28000, bad settings; all of them fatal.
-pub async fn greet(link: &mut Link, startup: Startup, logins: &Logins, key: CancelKey) -> Result<Arc<Session>, Trouble> {
+pub async fn greet(link: &mut Link, startup: Startup, logins: &Logins, service: &dyn QueryService, key: CancelKey) -> Result<Arc<Session>, Trouble> {
     negotiate(link, &startup);
     let user = startup.parameters.get("user").filter(|user| !user.is_empty());
     let user = user.ok_or_else(|| Fault::fatal("28000", "no user name in the startup packet"))?;
     let name = if logins.open() { UserName::new(LOCAL_USER) } else { prove(link, user, logins).await? };
-    let database = startup.parameters.get("database").unwrap_or(user).clone();
+    let asked = startup.parameters.get("database").unwrap_or(user);
+    // A client that is told no database names the user; in an open door that is not the name the user then has.
+    let asked = if asked == user { name.as_str() } else { asked };
+    let database = service.database(&name, asked).await.map_err(|error| fatal(error.into()))?;
     let session = Session::new(name, Door::Postgres, Some(database));
     apply_settings(&session, &startup.parameters)?;
     reply::authentication(&mut link.out, AUTH_OK, &[]);

@@ -74,6 +74,10 @@ impl Kind {
                 _ => {}
             }
         }
+        // How the catalog marks the columns that hold object identifiers.
+        if field.data_type() == &DataType::Int32 && field.metadata().contains_key("pg.oid_alias") {
+            return Ok(Self::plain(OID));
+        }
         Self::of_type(field.data_type())
     }
 

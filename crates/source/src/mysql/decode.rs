@@ -63,7 +63,7 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
-    /// Error: the server sends a column that the expected type cannot be read from, which is a bug in the SQL that was written.
+    /// Error: the server sends a column that the expected type cannot be read from, which is a bug in the SQL that was written or a changed table.
     pub(super) fn new(source: &SourceName, schema: SchemaRef, labels: Vec<String>, wire: &[WireColumn]) -> Result<Self> {
         if wire.len() != labels.len() {
             return Err(Error::internal("a statement returned another number of columns than was expected").with_detail(format!(
@@ -75,7 +75,7 @@ impl Decoder {
         let mut columns = Vec::with_capacity(wire.len());
         for ((column, field), label) in wire.iter().zip(schema.fields()).zip(&labels) {
             let reader = reader(*column, field.data_type()).ok_or_else(|| {
-                Error::internal(format!("{label} came with another type than was expected")).with_detail(format!(
+                Error::new(ErrorCode::TypeMismatch, format!("{label} came with another type than was expected")).with_detail(format!(
                     "source {source}: {} expected, column kind {} came",
                     field.data_type(),
                     column.kind

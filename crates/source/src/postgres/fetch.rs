@@ -169,9 +169,9 @@ impl Fetcher {
         }
         let sink = |(wire, output): (&Type, &crate::OutputColumn)| {
             let reader = value::reader(wire, &output.data_type, self.policies).ok_or_else(|| {
-                Error::internal(format!("source {source} returns another type than expected"))
+                Error::new(ErrorCode::TypeMismatch, format!("source {source} returns another type than expected"))
                     .with_detail(format!("column {} arrives as {} and is wanted as {}", output.label, wire.name(), output.data_type))
-                    .with_hint("the table may have changed there; it is read again within a minute")
+                    .with_hint("the table has changed there since it was listed; ask again")
             })?;
             Ok(Sink { reader, label: output.label.clone() })
         };

@@ -8,8 +8,6 @@ use crate::{Column, Discovered, SourceTable, TableKind};
 use std::collections::BTreeMap;
 use weir_base::{Error, Result, SourceName};
 
-/// The only schema.
-const SCHEMA: &str = "main";
 /// Ends the collation of texts whose bytes are not UTF-8 in the file.
 pub(super) const UTF16: &str = " (UTF-16)";
 /// Not a name that SQLite has: how texts of this column compare is not known.
@@ -20,24 +18,24 @@ const COLUMNS: &str = "SELECT m.name, m.type, m.sql, x.name, x.type, x.\"notnull
      WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND x.hidden <> 1";
 
 /// One query for everything. A view that no longer works would fail it, and then tables are asked one by one.
-pub(super) async fn discover(session: &mut Session, source: &SourceName) -> Result<Discovered> {
+pub(super) async fn discover(session: &mut Session, source: &SourceName, schema: &str) -> Result<Discovered> {
     let mut warnings = Vec::new();
     let rows = match session.rows(&format!("{COLUMNS} ORDER BY m.name, x.cid")).await {
         Ok(rows) => rows,
-        Err(_) => one_by_one(session, source, &mut warnings).await?,
+        Err(_) => one_by_one(session, source, schema, &mut warnings).await?,
     };
     let estimates = row_estimates(session).await?;
-    Ok(Discovered { tables: tables(rows, &estimates, source)?, warnings })
+    Ok(Discovered { tables: tables(rows, &estimates, source, schema)?, warnings })
 }
 
-async fn one_by_one(session: &mut Session, source: &SourceName, warnings: &mut Vec<String>) -> Result<Vec<Vec<Option<String>>>> {
+async fn one_by_one(session: &mut Session, source: &SourceName, schema: &str, warnings: &mut Vec<String>) -> Result<Vec<Vec<Option<String>>>> {
     let names = session.rows("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name").await?;
     let mut rows = Vec::new();
     for name in names.into_iter().flatten().flatten() {
         let literal = name.replace('\'', "''");
         match session.rows(&format!("{COLUMNS} AND m.name = '{literal}' ORDER BY x.cid")).await {
             Ok(columns) => rows.extend(columns),
-            Err(error) => warnings.push(format!("{source}.{SCHEMA}.{name} cannot be described: {}", error.message())),
+            Err(error) => warnings.push(format!("{source}.{schema}.{name} cannot be described: {}", error.message())),
         }
     }
     Ok(rows)
@@ -56,7 +54,7 @@ async fn row_estimates(session: &mut Session) -> Result<BTreeMap<String, u64>> {
     Ok(rows.into_iter().filter_map(estimate).collect())
 }
 
-fn tables(rows: Vec<Vec<Option<String>>>, estimates: &BTreeMap<String, u64>, source: &SourceName) -> Result<Vec<SourceTable>> {
+fn tables(rows: Vec<Vec<Option<String>>>, estimates: &BTreeMap<String, u64>, source: &SourceName, schema: &str) -> Result<Vec<SourceTable>> {
     let mut tables: Vec<SourceTable> = Vec::new();
     let mut named: Option<BTreeMap<String, String>> = None;
     for row in rows {
@@ -69,7 +67,7 @@ fn tables(rows: Vec<Vec<Option<String>>>, estimates: &BTreeMap<String, u64>, sou
         if tables.last().is_none_or(|last| last.name != table) {
             named = sql.as_deref().filter(|sql| !view && plain_table(sql)).and_then(collations);
             tables.push(SourceTable {
-                schema: SCHEMA.to_owned(),
+                schema: schema.to_owned(),
                 rows_estimate: estimates.get(&table).copied(),
                 name: table,
                 kind: if view { TableKind::View } else { TableKind::Table },

@@ -29,10 +29,14 @@ use weir_guard::{Outcome, Permit};
 
 /// The line of the connector in the registry.
 pub const CONNECTOR: ConnectorKind =
-    ConnectorKind { word: "sqlite", about: "an SQLite database file: sqlite://path/to/file.db, opened read-only", options: &[], make };
+    ConnectorKind { word: "sqlite", about: "an SQLite database file: sqlite://path/to/file.db, opened read-only", options: &[("schema", "what the schema of its tables is called in SQL (default main)")], make };
+
+/// What SQLite itself calls the schema of an opened file.
+const MAIN: &str = "main";
 
 fn make(spec: SourceSpec) -> Result<Arc<dyn Source>> {
-    let config = Arc::new(SqliteConfig { path: path(&spec)?, name: spec.name, infinity: spec.infinity });
+    let schema = spec.options.get("schema").filter(|schema| !schema.is_empty()).cloned().unwrap_or_else(|| MAIN.to_owned());
+    let config = Arc::new(SqliteConfig { path: path(&spec)?, schema, name: spec.name, infinity: spec.infinity });
     Ok(Arc::new(SqliteSource { sessions: Arc::new(Sessions::new(config.clone())), config }))
 }
 
@@ -41,6 +45,8 @@ fn make(spec: SourceSpec) -> Result<Arc<dyn Source>> {
 struct SqliteConfig {
     name: SourceName,
     path: PathBuf,
+    /// SQLite's `main`, or the name under which the file is attached a second time.
+    schema: String,
     infinity: ValuePolicy,
 }
 
@@ -104,7 +110,7 @@ impl Source for SqliteSource {
 
     async fn discover(&self, permit: Permit) -> Result<Discovered> {
         let mut session = self.sessions.take().await?;
-        let discovered = discover::discover(&mut session, &self.config.name).await?;
+        let discovered = discover::discover(&mut session, &self.config.name, &self.config.schema).await?;
         self.sessions.give_back(session);
         permit.meter().end(Outcome::Done);
         Ok(discovered)

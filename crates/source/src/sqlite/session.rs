@@ -2,7 +2,7 @@
 //! Open connections to one file. Each can be interrupted in the middle of a step, which is how a statement that returns
 //! nothing for minutes is ended.
 
-use super::{SqliteConfig, failure};
+use super::{MAIN, SqliteConfig, failure};
 use crate::handover::Stop;
 use futures::StreamExt;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteRow};
@@ -75,6 +75,11 @@ impl Sessions {
             // Texts of statements hold literals, which have no place in a log.
             .disable_statement_logging();
         let mut connection = options.connect().await.map_err(unreachable)?;
+        if self.config.schema != MAIN {
+            // The attached file is as read-only as the connection.
+            let attach = format!("ATTACH DATABASE ? AS \"{}\"", self.config.schema.replace('"', "\"\""));
+            sqlx::query(&attach).bind(self.config.path.to_string_lossy()).execute(&mut connection).await.map_err(unreachable)?;
+        }
         let obeys: Arc<Mutex<Option<Stop>>> = Arc::default();
         let looks_at = obeys.clone();
         connection.lock_handle().await.map_err(unreachable)?.set_progress_handler(STEPS_BETWEEN_LOOKS, move || {

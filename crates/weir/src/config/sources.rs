@@ -42,9 +42,6 @@ pub(crate) fn resolve_sources(
             findings.problem(&key, "is the name of the lake too; rename one of them");
         }
         rules.extend(resolve_rules(&name, source.tables.as_ref(), &key, findings));
-        if source.tables.as_ref().is_some_and(|tables| tables.values().any(|rule| rule.require_filter.is_some())) {
-            findings.note(format!("{key}.tables: require_filter is not enforced by this version yet"));
-        }
         specs.extend(resolve_source(name, source, &key, folder, findings));
     }
     (specs, rules)

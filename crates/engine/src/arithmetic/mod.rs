@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Arithmetic that is exact or an error: whole numbers and sums never wrap around (the query engine's own would).
+
+mod checked;
+mod rule;
+mod sum;
+mod totals;
+
+pub(crate) use checked::plain;
+
+use crate::errors::{carry, from_datafusion};
+use datafusion::common::DataFusionError;
+use datafusion::execution::{FunctionRegistry, SessionState};
+use datafusion::logical_expr::AggregateUDF;
+use std::sync::Arc;
+use weir_base::{Error, ErrorCode, Result};
+
+/// Replaces `sum`, and adds the rule that checks `+`, `-` and `*`.
+pub(crate) fn register(state: &mut SessionState) -> Result<()> {
+    state.add_analyzer_rule(Arc::new(rule::CheckArithmetic));
+    state.register_udaf(Arc::new(AggregateUDF::from(sum::CheckedSum::new()))).map_err(from_datafusion)?;
+    Ok(())
+}
+
+/// 22003 for a total that its type cannot hold.
+fn sum_out_of_range() -> DataFusionError {
+    let error = Error::new(ErrorCode::ValueOutOfRange, "sum is out of the range of its type");
+    carry(error.with_hint("a wider type may hold it: sum(cast(x AS decimal(38, 0)))"))
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What unnamed columns of a result are called: as Postgres calls them (`count`, `?column?`), and duplicates are allowed.
+
+use arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::sql::sqlparser::ast::{Expr, Function, Ident, Select, SelectItem, SetExpr, Statement, Value};
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+/// The planner wants unique names. What it got, and what is shown instead.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OutputNames {
+    shown: BTreeMap<String, String>,
+}
+
+const STAND_IN: &str = "__weir_column_";
+const UNNAMED: &str = "?column?";
+
+impl OutputNames {
+    /// Gives every unnamed or repeated output column of the outermost SELECT a name.
+    pub fn give(statement: &mut Statement) -> Self {
+        let mut names = Self::default();
+        if let Statement::Query(query) = statement
+            && let Some(select) = outermost(&mut query.body)
+        {
+            names.name_all(select);
+        }
+        names
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.shown.is_empty()
+    }
+
+    /// The schema as the client sees it.
+    pub fn show(&self, schema: &SchemaRef) -> SchemaRef {
+        if self.is_empty() {
+            return schema.clone();
+        }
+        let renamed = |field: &Arc<Field>| match self.shown.get(field.name()) {
+            Some(shown) => Arc::new(field.as_ref().clone().with_name(shown)),
+            None => field.clone(),
+        };
+        Arc::new(Schema::new_with_metadata(schema.fields().iter().map(renamed).collect::<Vec<_>>(), schema.metadata().clone()))
+    }
+
+    fn name_all(&mut self, select: &mut Select) {
+        let mut taken: HashSet<String> = select.projection.iter().filter_map(given_name).collect();
+        let mut plain = HashSet::new();
+        for (index, item) in select.projection.iter_mut().enumerate() {
+            let SelectItem::UnnamedExpr(expr) = item else { continue };
+            let repeated = !plain.insert(expr.to_string());
+            if is_column(expr) && !repeated {
+                continue;
+            }
+            let shown = figured(expr).unwrap_or_else(|| UNNAMED.to_owned());
+            let alias = if shown != UNNAMED && taken.insert(shown.clone()) { shown } else { self.stand_in(index, shown) };
+            *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias: Ident::with_quote('"', alias) };
+        }
+    }
+
+    fn stand_in(&mut self, index: usize, shown: String) -> String {
+        let name = format!("{STAND_IN}{index}");
+        self.shown.insert(name.clone(), shown);
+        name
+    }
+}
+
+/// The SELECT that names the columns: of a union, the leftmost one.
+fn outermost(body: &mut SetExpr) -> Option<&mut Select> {
+    match body {
+        SetExpr::Select(select) => Some(select),
+        SetExpr::Query(query) => outermost(&mut query.body),
+        SetExpr::SetOperation { left, .. } => outermost(left),
+        _ => None,
+    }
+}
+
+/// The name that an item has without us: its alias, or the column that it is.
+fn given_name(item: &SelectItem) -> Option<String> {
+    match item {
+        SelectItem::ExprWithAlias { alias, .. } => Some(folded(alias)),
+        SelectItem::UnnamedExpr(expr) if is_column(expr) => figured(expr),
+        _ => None,
+    }
+}
+
+fn is_column(expr: &Expr) -> bool {
+    matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
+}
+
+fn folded(ident: &Ident) -> String {
+    if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_lowercase() }
+}
+
+/// The rules of Postgres, as far as its users notice them.
+fn figured(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Identifier(ident) => Some(folded(ident)),
+        Expr::CompoundIdentifier(idents) => idents.last().map(folded),
+        Expr::Nested(inner) => figured(inner),
+        Expr::Function(function) => called(function),
+        Expr::Cast { expr, data_type, .. } => figured(expr).or_else(|| Some(type_word(&data_type.to_string()))),
+        Expr::TypedString(typed) => Some(type_word(&typed.data_type.to_string())),
+        Expr::Value(value) if matches!(value.value, Value::Boolean(_)) => Some("bool".into()),
+        Expr::Case { else_result, .. } => Some(else_result.as_deref().filter(|result| is_column(result)).and_then(figured).unwrap_or_else(|| "case".into())),
+        Expr::Exists { .. } => Some("exists".into()),
+        Expr::Extract { .. } => Some("extract".into()),
+        Expr::Ceil { .. } => Some("ceil".into()),
+        Expr::Floor { .. } => Some("floor".into()),
+        Expr::Position { .. } => Some("position".into()),
+        Expr::Substring { .. } => Some("substring".into()),
+        Expr::Trim { .. } => Some("btrim".into()),
+        Expr::AtTimeZone { .. } => Some("timezone".into()),
+        Expr::Interval(_) => Some("interval".into()),
+        Expr::Array(_) => Some("array".into()),
+        _ => None,
+    }
+}
+
+fn called(function: &Function) -> Option<String> {
+    function.name.0.last().and_then(|part| part.as_ident()).map(folded)
+}
+
+/// `int4` for what Postgres stores under that name; else the type as written, without its length.
+fn type_word(data_type: &str) -> String {
+    let word = data_type.split('(').next().unwrap_or(data_type).trim().to_lowercase();
+    match word.as_str() {
+        "int" | "integer" => "int4".into(),
+        "bigint" => "int8".into(),
+        "smallint" => "int2".into(),
+        "double precision" | "double" => "float8".into(),
+        "real" => "float4".into(),
+        "boolean" => "bool".into(),
+        "decimal" => "numeric".into(),
+        _ => word,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bind::parse;
+
+    fn names(sql: &str) -> (String, Vec<(String, String)>) {
+        let mut statement = parse(sql).unwrap();
+        let names = OutputNames::give(&mut statement);
+        (statement.to_string(), names.shown.into_iter().collect())
+    }
+
+    #[test]
+    fn functions_are_named_and_literals_are_not() {
+        let (sql, shown) = names("SELECT count(*), 1, t.a, sum(b) AS s, 2 FROM t");
+        assert_eq!(sql, r#"SELECT count(*) AS "count", 1 AS "__weir_column_1", t.a, sum(b) AS s, 2 AS "__weir_column_4" FROM t"#);
+        assert_eq!(shown, [("__weir_column_1".into(), "?column?".into()), ("__weir_column_4".into(), "?column?".into())]);
+    }
+
+    #[test]
+    fn repeated_columns_are_allowed() {
+        let (sql, shown) = names("SELECT a, a, max(x), max(y) FROM t UNION ALL SELECT 1, 2, 3, 4");
+        assert!(sql.starts_with(r#"SELECT a, a AS "__weir_column_1", max(x) AS "max", max(y) AS "__weir_column_3" FROM t"#), "{sql}");
+        assert_eq!(shown, [("__weir_column_1".into(), "a".into()), ("__weir_column_3".into(), "max".into())]);
+    }
+}

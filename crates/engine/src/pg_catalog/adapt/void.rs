@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Questions to tables that are always empty here (constraints, indexes, triggers …) have empty answers, whatever they do with the rows.
+//! Said so at once, they need none of the array and set functions that the planner lacks.
+
+use super::super::{fixed, information_schema};
+use super::words::null_like;
+use super::{PG_CATALOG, catalog_table, folded, labels};
+use datafusion::sql::sqlparser::ast::{
+    BinaryOperator, Expr, FunctionArguments, GroupByExpr, Ident, JoinOperator, ObjectNamePart, Query, Select, SelectItem, SetExpr, TableFactor, TableWithJoins, Value, ValueWithSpan,
+    Visit, Visitor, VisitorMut,
+};
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+/// Aggregates give a row where there is none.
+const AGGREGATES: [&str; 10] = ["array_agg", "avg", "bool_and", "bool_or", "count", "json_agg", "max", "min", "string_agg", "sum"];
+
+#[derive(Default)]
+pub(super) struct Void {
+    /// Common table expressions that turned out to be empty.
+    tables: HashSet<String>,
+}
+
+impl VisitorMut for Void {
+    type Break = ();
+
+    fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        let empty = query.with.iter().flat_map(|with| &with.cte_tables).filter(|table| is_void(&table.query)).map(|table| folded(&table.alias.name));
+        self.tables.extend(empty.collect::<Vec<_>>());
+        if let SetExpr::Select(select) = query.body.as_mut()
+            && self.empties(select)
+            && empty_out(select)
+        {
+            query.order_by = None;
+            query.limit_clause = None;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        // The branches of a UNION are no queries of their own.
+        if self.empties(select) {
+            empty_out(select);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        if let TableFactor::Derived { lateral, subquery, .. } = factor
+            && is_void(subquery)
+        {
+            *lateral = false;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        let replaced = match expr {
+            Expr::Subquery(query) => void_value(query),
+            Expr::Function(function) => match &function.args {
+                FunctionArguments::Subquery(query) if is_void(query) && function.name.to_string().eq_ignore_ascii_case("array") => Some(no_elements()),
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(replaced) = replaced {
+            *expr = replaced;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Void {
+    fn empties(&self, select: &Select) -> bool {
+        select.from.iter().any(|from| self.empty(from)) || select.selection.as_ref().is_some_and(never)
+    }
+
+    fn empty(&self, from: &TableWithJoins) -> bool {
+        let mut empty = self.empty_factor(&from.relation);
+        for join in &from.joins {
+            let right = self.empty_factor(&join.relation);
+            match join.join_operator {
+                JoinOperator::Join(_) | JoinOperator::Inner(_) | JoinOperator::CrossJoin(_) | JoinOperator::CrossApply => empty |= right,
+                JoinOperator::Left(_) | JoinOperator::LeftOuter(_) | JoinOperator::OuterApply => {}
+                JoinOperator::Right(_) | JoinOperator::RightOuter(_) => empty = right,
+                JoinOperator::FullOuter(_) => empty &= right,
+                _ => return false,
+            }
+        }
+        empty
+    }
+
+    fn empty_factor(&self, factor: &TableFactor) -> bool {
+        match factor {
+            TableFactor::Derived { subquery, .. } => is_void(subquery),
+            TableFactor::NestedJoin { table_with_joins, .. } => self.empty(table_with_joins),
+            TableFactor::Table { name, args: None, .. } => match catalog_table(name) {
+                Some((PG_CATALOG, table)) => fixed::EMPTY.contains(&table.as_str()),
+                Some((_, table)) => information_schema::EMPTY.iter().any(|(known, _)| *known == table),
+                None => matches!(name.0.as_slice(), [ObjectNamePart::Identifier(only)] if self.tables.contains(&folded(only))),
+            },
+            _ => false,
+        }
+    }
+}
+
+/// `a.attcollation <> t.typcollation` holds of no column here: none has a collation other than its type's.
+fn never(selection: &Expr) -> bool {
+    let named = |expr: &Expr, name: &str| matches!(expr, Expr::CompoundIdentifier(idents) if idents.last().is_some_and(|ident| ident.value.eq_ignore_ascii_case(name)));
+    match selection {
+        Expr::BinaryOp { left, op: BinaryOperator::And, right } => never(left) || never(right),
+        Expr::BinaryOp { left, op: BinaryOperator::NotEq, right } => named(left, "attcollation") && named(right, "typcollation"),
+        Expr::Nested(inner) => never(inner),
+        _ => false,
+    }
+}
+
+/// Makes a select say that it is empty. `false` where its columns cannot be told, or where it gives a row all the same.
+fn empty_out(select: &mut Select) -> bool {
+    let grouped = !matches!(&select.group_by, GroupByExpr::Expressions(expressions, _) if expressions.is_empty());
+    if !grouped && (select.projection.iter().any(aggregates) || select.having.is_some()) {
+        return false;
+    }
+    let mut projection = Vec::with_capacity(select.projection.len());
+    let mut taken = HashSet::new();
+    for item in &select.projection {
+        let (expr, alias) = match item {
+            SelectItem::UnnamedExpr(expr) => (expr, labels::label_of(expr).unwrap_or_else(|| "?column?".into())),
+            SelectItem::ExprWithAlias { expr, alias } => (expr, alias.value.clone()),
+            _ => return false,
+        };
+        let quoted = matches!(item, SelectItem::ExprWithAlias { alias, .. } if alias.quote_style.is_some());
+        let unique = (1..).map(|number| if number == 1 { alias.clone() } else { format!("{alias}_{number}") }).find(|name| taken.insert(name.clone()));
+        let name = unique.unwrap_or(alias);
+        let plain = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_') && !name.starts_with(|c: char| c.is_ascii_digit());
+        let alias = if quoted || !plain { Ident::with_quote('"', name) } else { Ident::new(name) };
+        projection.push(SelectItem::ExprWithAlias { expr: null_like(expr), alias });
+    }
+    select.projection = projection;
+    select.from = Vec::new();
+    select.distinct = None;
+    select.selection = Some(Expr::value(Value::Boolean(false)));
+    select.group_by = GroupByExpr::Expressions(Vec::new(), Vec::new());
+    select.having = None;
+    true
+}
+
+fn aggregates(item: &SelectItem) -> bool {
+    struct Finder(bool);
+    impl Visitor for Finder {
+        type Break = ();
+        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+            if let Expr::Function(function) = expr {
+                self.0 |= AGGREGATES.contains(&function.name.to_string().to_ascii_lowercase().as_str());
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let mut finder = Finder(false);
+    let _ = item.visit(&mut finder);
+    finder.0
+}
+
+fn is_void(query: &Query) -> bool {
+    match query.body.as_ref() {
+        SetExpr::Select(select) => {
+            select.from.is_empty() && matches!(&select.selection, Some(Expr::Value(ValueWithSpan { value: Value::Boolean(false), .. })))
+        }
+        SetExpr::Query(inner) => is_void(inner),
+        _ => false,
+    }
+}
+
+/// A scalar subquery without rows is NULL.
+fn void_value(query: &Query) -> Option<Expr> {
+    if !is_void(query) {
+        return None;
+    }
+    let SetExpr::Select(select) = query.body.as_ref() else { return None };
+    match select.projection.as_slice() {
+        [SelectItem::ExprWithAlias { expr, .. }] => Some(expr.clone()),
+        _ => None,
+    }
+}
+
+/// An empty array, whose texts nobody will miss.
+fn no_elements() -> Expr {
+    use datafusion::sql::sqlparser::ast::{ArrayElemTypeDef, CastKind, DataType};
+    let data_type = DataType::Array(ArrayElemTypeDef::SquareBracket(Box::new(DataType::Text), None));
+    Expr::Cast { kind: CastKind::DoubleColon, expr: Box::new(super::words::call("make_array", None)), data_type, array: false, format: None }
+}

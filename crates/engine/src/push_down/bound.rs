@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Which columns a filter bounds at the source, for tables that may only be read with such a filter.
+
+use super::{Condition, condition};
+use datafusion::logical_expr::expr::InList;
+use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator};
+use weir_source::{Source, SourceTable};
+
+/// Columns that the part of `filter` which is sent compares with constants. `<>` and either side of an OR bound nothing.
+pub(crate) fn bounded_columns(filter: &Expr, table: &SourceTable, source: &dyn Source) -> Vec<String> {
+    if let Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) = filter {
+        let mut columns = bounded_columns(left, table, source);
+        columns.extend(bounded_columns(right, table, source));
+        return columns;
+    }
+    let column = match filter {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if bounds(*op) => column(left).or_else(|| column(right)),
+        Expr::InList(InList { expr, negated: false, .. }) | Expr::Between(Between { expr, negated: false, .. }) => column(expr),
+        _ => None,
+    };
+    match condition(filter, table, source) {
+        Condition::Kept(_) => Vec::new(),
+        Condition::Exact(_) | Condition::Superset(..) => column.into_iter().collect(),
+    }
+}
+
+fn bounds(op: Operator) -> bool {
+    matches!(op, Operator::Eq | Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq)
+}
+
+fn column(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Column(column) => Some(column.name.clone()),
+        _ => None,
+    }
+}
