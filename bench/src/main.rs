@@ -93,8 +93,7 @@ fn start(arguments: &Arguments) -> Result<()> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build();
     let runtime = runtime.map_err(|error| Error::internal("threads cannot be started").with_detail(error.to_string()))?;
-    let size =
-        Size { lake_rows: arguments.rows, source_rows: arguments.source_rows, rounds: arguments.rounds.max(1), keep: arguments.keep.clone() };
+    let size = Size { lake_rows: arguments.rows, source_rows: arguments.source_rows, rounds: arguments.rounds.max(1), keep: arguments.keep.clone() };
     let figures = match arguments.group {
         Group::Scan => runtime.block_on(scan::run(&size, &arguments.only))?,
     };

@@ -33,12 +33,7 @@ impl WeirHere {
         let spill_dir = folder.join("spill");
         std::fs::create_dir_all(&spill_dir).map_err(|error| unusable(&spill_dir, &error))?;
         let name = SourceName::new("lake");
-        let config = LakeConfig {
-            name: name.clone(),
-            catalog: CatalogConfig::Sql { url: catalog_url(folder) },
-            warehouse: warehouse_url(folder),
-            s3: None,
-        };
+        let config = LakeConfig { name: name.clone(), catalog: CatalogConfig::Sql { url: catalog_url(folder) }, warehouse: warehouse_url(folder), s3: None };
         let lake = Lake::open(config).await?;
         let store = ControlStore::open(&folder.join("weir.db"), Arc::new(SystemClock)).await?;
         let parts = EngineParts {

@@ -6,10 +6,10 @@ WITH engagement AS (
   WHERE event_time >= date_trunc('quarter', current_date)
   GROUP BY customer_id
 ), earned AS (
-  SELECT customer_id, sum(net) AS revenue
-  FROM marts.public.revenue
-  WHERE revenue_month >= date_trunc('quarter', current_date)
-  GROUP BY customer_id
+  SELECT m.customer_id AS customer_id, sum(m.net) AS revenue
+  FROM marts.public.revenue m
+  WHERE m.revenue_month >= cast(date_trunc('quarter', current_date) AS date)
+  GROUP BY m.customer_id
 )
 SELECT c.good_standing,
        count(*)                                                     AS customers,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The wire: real clients through every door, and what tools ask before they ask a question.
 
+mod clients;
 mod ground;
+mod hold;

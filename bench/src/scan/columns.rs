@@ -2,8 +2,7 @@
 //! The table that sources are read from: orders of a shop, nine columns of about a hundred bytes in all.
 
 /// All columns, and the two that a narrow question wants.
-pub const ALL: [&str; 9] =
-    ["orderkey", "custkey", "orderstatus", "totalprice", "orderdate", "orderpriority", "clerk", "shippriority", "comment"];
+pub const ALL: [&str; 9] = ["orderkey", "custkey", "orderstatus", "totalprice", "orderdate", "orderpriority", "clerk", "shippriority", "comment"];
 pub const TWO: [&str; 2] = ["orderkey", "totalprice"];
 
 /// Makes and fills the table in PostgreSQL.
@@ -13,7 +12,7 @@ pub fn in_postgres(rows: u64) -> String {
            orderdate date NOT NULL, orderpriority varchar(15) NOT NULL, clerk varchar(15) NOT NULL, shippriority integer NOT NULL, comment varchar(79) NOT NULL);
          INSERT INTO orders SELECT i, (i * 7919) % 150000 + 1, substr('OFP', (i % 3)::int + 1, 1), ((i * 104729) % 55000000)::numeric / 100 + 857,
            date '1992-01-01' + (i * 31 % 2406)::int, (i % 5 + 1) || '-PRIORITY', 'Clerk#' || lpad((i % 1000 + 1)::text, 9, '0'), 0,
-           substr(md5(i::text) || md5((i * 3)::text), 1, (20 + i % 44)::int) FROM generate_series(1, {rows}) i;
+           substr(md5(i::text) || md5((i * 3)::text), 1, (20 + i % 44)::int) FROM generate_series(1::bigint, {rows}) i;
          ALTER TABLE orders ADD PRIMARY KEY (orderkey);
          VACUUM ANALYZE orders;"
     )

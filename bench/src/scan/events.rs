@@ -91,16 +91,7 @@ fn events(range: std::ops::Range<u64>, rows: u64) -> Result<Vec<ArrayRef>> {
     let amounts = money(amounts)?;
     let durations: Int32Array = seeds.iter().map(|seed| (seed % 50 != 0).then_some(((seed >> 33) % 10_000) as i32)).collect();
     let times: TimestampMicrosecondArray = range.zip(&seeds).map(|(row, seed)| Some(occurred(row, rows, *seed))).collect();
-    Ok(vec![
-        Arc::new(ids),
-        Arc::new(customers),
-        Arc::new(kinds),
-        Arc::new(countries),
-        Arc::new(urls),
-        amounts,
-        Arc::new(durations),
-        Arc::new(times),
-    ])
+    Ok(vec![Arc::new(ids), Arc::new(customers), Arc::new(kinds), Arc::new(countries), Arc::new(urls), amounts, Arc::new(durations), Arc::new(times)])
 }
 
 fn payment_schema() -> SchemaRef {

@@ -26,8 +26,7 @@ enum Part {
     Join,
 }
 
-const PARTS: [(&str, Part); 5] =
-    [("postgres", Part::Postgres), ("mariadb", Part::MariaDb), ("wire", Part::Wire), ("lake", Part::Lake), ("join", Part::Join)];
+const PARTS: [(&str, Part); 5] = [("postgres", Part::Postgres), ("mariadb", Part::MariaDb), ("wire", Part::Wire), ("lake", Part::Lake), ("join", Part::Join)];
 
 /// Measures the parts that `only` names, or all.
 pub async fn run(size: &Size, only: &[String]) -> Result<Vec<Figure>> {

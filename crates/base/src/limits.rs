@@ -5,6 +5,9 @@
 pub const SQL_TEXT_BYTES_MAX: usize = 1024 * 1024;
 /// Deepest nesting of expressions and subqueries that is planned.
 pub const SQL_DEPTH_MAX: usize = 200;
+/// Longest chain of operators, joins or set operations: each is a level of the tree, and trees are walked by recursion on
+/// stacks of 2 MiB.
+pub const SQL_CHAIN_MAX: usize = 500;
 /// Most columns in one table or one result. PostgreSQL stops at 1,664 in a result; wide exports need more.
 pub const COLUMNS_MAX: usize = 16_384;
 /// Most parameters in one statement (the wire protocol counts them in 16 bits).

@@ -167,9 +167,12 @@ fn without_quoted(text: &str) -> String {
     pieces.map(|(index, piece)| if index % 2 == 0 { piece } else { "'…'" }).collect()
 }
 
+/// What the query engine puts before its sentences.
+const PREFIXES: [&str; 4] = ["Internal error: ", "Execution error: ", "Error during planning: ", "This feature is not implemented: "];
+
 fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default().trim().trim_end_matches('.');
-    let line = line.strip_prefix("Error during planning: ").unwrap_or(line);
+    let line = PREFIXES.iter().fold(line, |line, prefix| line.strip_prefix(prefix).unwrap_or(line));
     line.chars().take(400).collect()
 }
 

@@ -5,7 +5,7 @@ use crate::engine::Shared;
 use crate::errors::from_datafusion;
 use crate::residual::Physical;
 use crate::run::QueryRun;
-use arrow::array::RecordBatch;
+use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::execute_stream;
@@ -36,8 +36,14 @@ pub(crate) fn start(physical: &Authorized<Physical>) -> Result<SendableRecordBat
     }
     let shown = names.show(&stream.schema());
     let schema = shown.clone();
-    let renamed = stream.map(move |batch| batch.and_then(|batch| Ok(batch.with_schema(schema.clone())?)));
+    let renamed = stream.map(move |batch| batch.and_then(|batch| renamed(&batch, &schema)));
     Ok(Box::pin(RecordBatchStreamAdapter::new(shown, renamed)))
+}
+
+/// The same columns under other names.
+fn renamed(batch: &RecordBatch, schema: &SchemaRef) -> datafusion::common::Result<RecordBatch> {
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    Ok(RecordBatch::try_new_with_options(schema.clone(), batch.columns().to_vec(), &options)?)
 }
 
 /// An answer of this query, with its receipt.

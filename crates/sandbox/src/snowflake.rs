@@ -7,7 +7,7 @@ use crate::program::Tool;
 use crate::server::{Server, Signal};
 use crate::venv::venv;
 use std::net::Ipv4Addr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use weir_base::{Error, ErrorCode, Result};
@@ -42,10 +42,13 @@ impl Snowflake {
 
     fn start_server(&mut self) -> Result<()> {
         let folder = self.server.folder().path();
-        // Its home is its folder, so that nothing of the user's settings gets in and nothing is left behind.
-        let mut home = std::ffi::OsString::from("HOME=");
-        home.push(folder);
-        let mut command = vec!["env".into(), home, self.venv.join("bin/python").into()];
+        // Its home is its folder, so that nothing of the user's settings gets in; what it stages goes there too, and with it.
+        let here = |name: &str| {
+            let mut variable = std::ffi::OsString::from(name);
+            variable.push(folder);
+            variable
+        };
+        let mut command = vec!["env".into(), here("HOME="), here("TMPDIR="), self.venv.join("bin/python").into()];
         command.extend(["-m", "fakesnow", "-s", "--host", "127.0.0.1", "-p"].map(Into::into));
         command.push(self.port.to_string().into());
         self.server.start(&command, Signal::Kill)
@@ -53,6 +56,11 @@ impl Snowflake {
 
     pub fn host(&self) -> &str {
         "127.0.0.1"
+    }
+
+    /// The server's folder (`log`), which goes with it.
+    pub fn folder(&self) -> &Path {
+        self.server.folder().path()
     }
 
     pub fn port(&self) -> u16 {

@@ -3,12 +3,13 @@
 //! that nothing of it is left.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use weir::demo::market::Market;
 use weir_base::Timestamp;
 
-const SCALE: f64 = 0.02;
+const SCALE: f64 = 0.05;
 const DAY: i64 = 86_400_000_000;
 
 /// Runs the demo with all of its files below `folder`.
@@ -140,7 +141,7 @@ fn check_answers(out: &str) {
 #[test]
 fn three_questions_are_answered_from_running_systems_and_nothing_is_left() {
     let folder = tempfile::tempdir().unwrap();
-    let ran = demo(folder.path(), &["--once", "--scale", "0.02"]);
+    let ran = demo(folder.path(), &["--once", "--scale", "0.05"]);
     let (out, err) = (text(&ran.stdout), text(&ran.stderr));
     assert_eq!(ran.status.code(), Some(0), "{out}\n{err}");
     check_answers(&out);
@@ -160,7 +161,7 @@ fn three_questions_are_answered_from_running_systems_and_nothing_is_left() {
 #[test]
 fn without_any_server_the_answers_are_the_same_from_files() {
     let folder = tempfile::tempdir().unwrap();
-    let ran = demo(folder.path(), &["--once", "--scale", "0.02", "--no-servers"]);
+    let ran = demo(folder.path(), &["--once", "--scale", "0.05", "--no-servers"]);
     let (out, err) = (text(&ran.stdout), text(&ran.stderr));
     assert_eq!(ran.status.code(), Some(0), "{out}\n{err}");
     check_answers(&out);
@@ -170,8 +171,10 @@ fn without_any_server_the_answers_are_the_same_from_files() {
 #[test]
 fn a_kept_folder_is_used_again_and_a_foreign_one_is_not_touched() {
     let outer = tempfile::tempdir().unwrap();
+    // Where root runs the test, PostgreSQL runs under another account.
+    std::fs::set_permissions(outer.path(), std::fs::Permissions::from_mode(0o711)).unwrap();
     let shop = outer.path().join("shop");
-    let arguments = ["--once", "--scale", "0.02", "--dir", shop.to_str().unwrap()];
+    let arguments = ["--once", "--scale", "0.05", "--dir", shop.to_str().unwrap()];
     let first = demo(outer.path(), &arguments);
     assert_eq!(first.status.code(), Some(0), "{}", text(&first.stderr));
     let second = demo(outer.path(), &arguments);
@@ -190,7 +193,8 @@ fn a_kept_folder_is_used_again_and_a_foreign_one_is_not_touched() {
 #[test]
 fn the_example_is_right_as_it_stands() {
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/federated/weir.yaml");
-    let variables = ["APP_PG", "SUPPORT_PG", "BILLING_MYSQL", "MARTS"].into_iter().flat_map(|name| [(format!("{name}_PORT"), "5432"), (format!("{name}_PASSWORD"), "x")]);
+    let variables =
+        ["APP_PG", "SUPPORT_PG", "BILLING_MYSQL", "MARTS"].into_iter().flat_map(|name| [(format!("{name}_PORT"), "5432"), (format!("{name}_PASSWORD"), "x")]);
     let ran = Command::new(env!("CARGO_BIN_EXE_weir"))
         .args(["check", "--config", example])
         .envs(variables)

@@ -2,9 +2,11 @@
 //! Bind: from text to a logical plan in which every table is known, and the list of what the plan wants to touch.
 
 mod catalog;
+mod depth;
 pub(crate) mod names;
 mod output_names;
 mod rewrite;
+mod show;
 mod statement;
 
 pub(crate) use names::{Names, Resolved};
@@ -24,7 +26,8 @@ use datafusion::sql::sqlparser::ast::Statement;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use weir_api::Parameter;
-use weir_base::{ErrorCode, Result, TableName};
+use weir_base::limits::COLUMNS_MAX;
+use weir_base::{Error, ErrorCode, Result, TableName};
 use weir_policy::{Access, Action};
 
 /// A plan over known tables, not yet authorised.
@@ -89,6 +92,7 @@ async fn bind_known(session: &PlanningSession<'_>, mut statement: Statement) -> 
         let found = session.names().resolve(&typed).await?;
         resolved.insert(typed.to_string(), found);
     }
+    refuse_unseen(session, resolved.values())?;
     rewrite::make_exact(&mut statement, &resolved);
     let names = OutputNames::give(&mut statement);
     let tables: Vec<Resolved> = resolved.into_values().collect();
@@ -99,8 +103,18 @@ async fn bind_known(session: &PlanningSession<'_>, mut statement: Statement) -> 
     let mut state = session.state(Arc::new(StatementCatalogs::of(providers)))?;
     pg_catalog::register_functions_of(session, &mut state, &statement).await?;
     let plan = state.statement_to_plan(ParsedStatement::Statement(Box::new(statement))).await.map_err(from_datafusion)?;
+    check_width(plan.schema().fields().len())?;
     let accesses = tables.iter().filter(|table| !matches!(table, Resolved::Catalog(_))).map(reads).collect();
     Ok(Bound { plan, state, accesses, tables, names })
+}
+
+/// Error: 54000 for more columns than a result may have.
+fn check_width(columns: usize) -> Result<()> {
+    if columns <= COLUMNS_MAX {
+        return Ok(());
+    }
+    let error = Error::new(ErrorCode::LimitExceeded, "result has too many columns").with_detail(format!("{columns}, at most {COLUMNS_MAX} are returned"));
+    Err(error.with_hint("select fewer columns, or turn them into rows"))
 }
 
 /// The columns of a table that somebody may not even see must not show in an error of the planner. Error: 42501.

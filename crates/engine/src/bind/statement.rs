@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From text to one classified statement: a question, a setting, or something that writes.
 
+use super::depth;
 use crate::errors::from_parser;
+use super::show;
 use crate::pg_catalog;
 use datafusion::sql::sqlparser::ast::{self, AnalyzeFormat, AnalyzeFormatKind, ObjectName, ObjectType, Reset, SchemaName, Set, Statement, UtilityOption};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
@@ -51,7 +53,9 @@ pub(crate) enum ExplainFormat {
 /// Parses exactly one statement.
 pub(crate) fn parse(sql: &str) -> Result<Statement> {
     check_length(sql)?;
-    let mut statements = parser(tokens(sql)?).parse_statements().map_err(from_parser)?;
+    let tokens = tokens(sql)?;
+    depth::check(&tokens)?;
+    let mut statements = parser(tokens).parse_statements().map_err(from_parser)?;
     match (statements.pop(), statements.is_empty()) {
         (Some(mut one), true) => {
             pg_catalog::adapt(&mut one);
@@ -162,8 +166,7 @@ pub(crate) fn classify(statement: Statement) -> Result<Command> {
         | Statement::ShowColumns { .. }
         | Statement::ShowSchemas { .. }
         | Statement::ShowDatabases { .. }
-        | Statement::ShowFunctions { .. }
-        | Statement::ExplainTable { .. }) => Command::Question(Box::new(question)),
+        | Statement::ExplainTable { .. }) => Command::Question(Box::new(show::as_question(question)?)),
         other => other_write(other)?,
     })
 }

@@ -112,9 +112,11 @@ fn fixed() -> Vec<Told> {
         "pg_stat_get_numscans",
     ];
     let mut told: Vec<Told> = NOTHING.into_iter().map(|name| Told::text(name, |_| None)).collect();
-    for name in ["pg_function_is_visible", "pg_type_is_visible", "pg_operator_is_visible", "pg_collation_is_visible", "pg_opclass_is_visible"] {
+    for name in VISIBLE {
         told.push(Told::truth(name, |_| Some(true)));
     }
+    told.push(Told::text("like_pattern", |arguments| Some(like_pattern(first(arguments)?, arguments.get(1).copied().flatten()?))));
+    told.push(Told::long("pg_database_size", |_| None));
     for name in ["pg_is_in_recovery", "pg_is_other_temp_schema", "pg_relation_is_publishable"] {
         told.push(Told::truth(name, |_| Some(false)));
     }
@@ -127,6 +129,40 @@ fn fixed() -> Vec<Told> {
     told.push(Told::text("pg_size_pretty", |arguments| arguments.first().copied().flatten()?.parse().ok().map(|bytes| weir_base::ByteSize(bytes).to_string())));
     told.push(Told::text("quote_literal", |arguments| Some(format!("'{}'", arguments.first().copied().flatten()?.replace('\'', "''")))));
     told
+}
+
+/// Whatever a client asks this of is found without its schema.
+const VISIBLE: [&str; 12] = [
+    "pg_function_is_visible",
+    "pg_type_is_visible",
+    "pg_operator_is_visible",
+    "pg_collation_is_visible",
+    "pg_conversion_is_visible",
+    "pg_opclass_is_visible",
+    "pg_opfamily_is_visible",
+    "pg_statistics_obj_is_visible",
+    "pg_ts_config_is_visible",
+    "pg_ts_dict_is_visible",
+    "pg_ts_parser_is_visible",
+    "pg_ts_template_is_visible",
+];
+
+/// A pattern for LIKE with an escape character of its own (or none), as one that escapes with the backslash.
+fn like_pattern(pattern: &str, escape: &str) -> String {
+    let mut written = String::with_capacity(pattern.len());
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            c if escape.starts_with(c) => {
+                let escaped = chars.next();
+                written.extend(escaped.filter(|c| matches!(c, '%' | '_' | '\\')).map(|_| '\\'));
+                written.extend(escaped);
+            }
+            '\\' => written.push_str("\\\\"),
+            c => written.push(c),
+        }
+    }
+    written
 }
 
 /// From names to oids and back.
@@ -382,5 +418,17 @@ impl Told {
             }
         }
         Ok(Arc::new(lists.finish()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::like_pattern;
+
+    #[test]
+    fn patterns_keep_their_meaning_with_another_escape() {
+        assert_eq!(like_pattern("pg/_%", "/"), "pg\\_%");
+        assert_eq!(like_pattern("a//b/x\\", "/"), "a/bx\\\\");
+        assert_eq!(like_pattern("a/_", ""), "a/_");
     }
 }

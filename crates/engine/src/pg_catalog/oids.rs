@@ -31,10 +31,38 @@ pub(super) struct Oids {
 
 impl Oids {
     pub fn of(&self, object: Object) -> i32 {
+        if let Some(oid) = well_known(&object) {
+            return oid;
+        }
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         let next = FIRST + i32::try_from(given.len()).unwrap_or(i32::MAX - FIRST);
         *given.entry(object).or_insert(next)
     }
+}
+
+/// The catalog's own tables have the oids that they have in every Postgres: clients and `pg_description.classoid` know them by heart.
+const WELL_KNOWN: [(&str, i32); 15] = [
+    ("pg_am", 2601),
+    ("pg_attrdef", 2604),
+    ("pg_attribute", 1249),
+    ("pg_authid", 1260),
+    ("pg_class", 1259),
+    ("pg_collation", 3456),
+    ("pg_constraint", 2606),
+    ("pg_database", 1262),
+    ("pg_description", 2609),
+    ("pg_extension", 3079),
+    ("pg_index", 2610),
+    ("pg_language", 2612),
+    ("pg_namespace", 2615),
+    ("pg_proc", 1255),
+    ("pg_type", 1247),
+];
+
+fn well_known(object: &Object) -> Option<i32> {
+    let Object::Table(name) = object else { return None };
+    let built_in = name.source.as_str() == crate::bind::names::SYSTEM && name.schema == crate::bind::names::PG_CATALOG;
+    WELL_KNOWN.iter().find(|(known, _)| built_in && *known == name.table).map(|(_, oid)| *oid)
 }
 
 #[cfg(test)]

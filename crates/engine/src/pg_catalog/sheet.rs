@@ -63,11 +63,6 @@ impl<'a, T> Sheet<'a, T> {
         self.with(name, Arc::new(array))
     }
 
-    pub fn maybe<S: AsRef<str>>(self, name: &str, value: impl Fn(&'a T) -> Option<S>) -> Self {
-        let array: StringArray = self.items.iter().map(value).collect();
-        self.with(name, Arc::new(array))
-    }
-
     /// Always NULL.
     pub fn none(self, name: &str, data_type: DataType) -> Self {
         let array = new_null_array(&data_type, self.items.len());

@@ -40,10 +40,10 @@ pub async fn run(args: &DemoArgs) -> Result<Outcome> {
     };
     let mut running = started?;
     let shown = tokio::select! {
-        shown = show(args, &mut running) => shown,
-        () = signals.next() => Ok(()),
+        shown = show(args, &mut running) => shown.map(|()| !args.once),
+        () = signals.next() => Ok(false),
     };
-    if shown.is_ok() && !args.once {
+    if matches!(shown, Ok(true)) {
         running.invite()?;
         tokio::select! {
             () = signals.next() => {}
@@ -194,7 +194,9 @@ impl Running {
             line(&format!("  psql:      psql -h {} -p {} -U local weir", address.ip(), address.port()))?;
         }
         if let Some(address) = self.http {
-            line(&format!("  HTTP:      curl -s http://{address}/v1/query -d '{{\"sql\": \"SELECT count(*) FROM lake.web.clickstream\"}}'"))?;
+            line(&format!(
+                "  HTTP:      curl -s http://{address}/v1/query -H 'content-type: application/json' -d '{{\"sql\": \"SELECT count(*) FROM lake.web.clickstream\"}}'"
+            ))?;
             line(&format!("  browser:   http://{address}/"))?;
         }
         line(&format!("  shell:     cd {folder} && . ./env.sh && {program} sql"))?;

@@ -135,7 +135,9 @@ fn replace_source(yaml: &str, name: &str, block: &str) -> String {
 }
 
 fn unusable(path: &Path, error: &std::io::Error) -> Error {
-    Error::new(ErrorCode::Config, "the demo's folder cannot be used").with_detail(format!("{}: {error}", path.display())).with_hint("name another one with --dir")
+    Error::new(ErrorCode::Config, "the demo's folder cannot be used")
+        .with_detail(format!("{}: {error}", path.display()))
+        .with_hint("name another one with --dir")
 }
 
 #[cfg(test)]

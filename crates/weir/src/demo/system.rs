@@ -141,7 +141,8 @@ impl System {
                 let file = server.folder().join(format!("{}.csv", shape.name));
                 std::fs::write(&file, csv(rows)).map_err(|error| unwritable(&file, &error))?;
                 let (database, schema) = (self.role.database, self.role.schema);
-                let start = format!("create database if not exists {database}; create schema if not exists {database}.{schema}; use schema {database}.{schema};\n");
+                let start =
+                    format!("create database if not exists {database}; create schema if not exists {database}.{schema}; use schema {database}.{schema};\n");
                 let copy = format!("copy into {} from @loading file_format = (type = csv field_optionally_enclosed_by = '\"');\n", shape.name);
                 format!("{start}{}create or replace stage loading;\nput file://{} @loading;\n{copy}", table(Spelling::Snowflake), file.display())
             }

@@ -8,8 +8,8 @@ mod void;
 mod words;
 
 use crate::bind::names::{INFORMATION_SCHEMA, PG_CATALOG};
-use datafusion::sql::sqlparser::ast::{Expr, Ident, ObjectName, ObjectNamePart, Query, Statement, TableFactor, Visit, VisitMut, Visitor};
-use std::collections::HashSet;
+use datafusion::sql::sqlparser::ast::{Expr, Ident, ObjectName, ObjectNamePart, Query, Statement, TableFactor, Value, Visit, VisitMut, Visitor, VisitorMut};
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 /// Rewrites a statement in place.
@@ -17,6 +17,7 @@ pub(crate) fn adapt(statement: &mut Statement) {
     let _ = statement.visit(&mut words::Words);
     let survey = Survey::of(statement);
     if survey.only_catalog() {
+        let _ = statement.visit(&mut TableOids { aliases: survey.aliases });
         let _ = statement.visit(&mut void::Void::default());
         let _ = statement.visit(&mut subqueries::Subqueries);
     }
@@ -53,6 +54,8 @@ struct Survey {
     catalog: usize,
     other: usize,
     local: HashSet<String>,
+    /// The table that each alias stands for.
+    aliases: HashMap<String, String>,
 }
 
 impl Survey {
@@ -76,13 +79,36 @@ impl Visitor for Survey {
     }
 
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
-        if let TableFactor::Table { name, args: None, .. } = factor {
+        if let TableFactor::Table { name, alias, args: None, .. } = factor {
+            if let Some(alias) = alias {
+                self.aliases.insert(folded(&alias.name), name.to_string());
+            }
             let local = matches!(name.0.as_slice(), [ObjectNamePart::Identifier(only)] if self.local.contains(&folded(only)));
             match (local, catalog_table(name)) {
                 (true, _) => {}
                 (false, Some(_)) => self.catalog += 1,
                 (false, None) => self.other += 1,
             }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// `c.tableoid`, the hidden column that says which table a row is from.
+struct TableOids {
+    aliases: HashMap<String, String>,
+}
+
+impl VisitorMut for TableOids {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if let Expr::CompoundIdentifier(idents) = expr
+            && let [alias, column] = idents.as_slice()
+            && folded(column) == "tableoid"
+            && let Some(table) = self.aliases.get(&folded(alias))
+        {
+            *expr = words::call("regclass_oid", Some(Expr::value(Value::SingleQuotedString(table.clone()))));
         }
         ControlFlow::Continue(())
     }

@@ -6,7 +6,7 @@ use super::super::{fixed, information_schema};
 use super::words::null_like;
 use super::{PG_CATALOG, catalog_table, folded, labels};
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, FunctionArguments, GroupByExpr, Ident, JoinOperator, ObjectNamePart, Query, Select, SelectItem, SetExpr, TableFactor, TableWithJoins, Value, ValueWithSpan,
+    BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident, JoinOperator, ObjectNamePart, Query, Select, SelectItem, SetExpr, TableFactor, TableWithJoins, Value, ValueWithSpan,
     Visit, Visitor, VisitorMut,
 };
 use std::collections::HashSet;
@@ -56,7 +56,7 @@ impl VisitorMut for Void {
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         let replaced = match expr {
-            Expr::Subquery(query) => void_value(query),
+            Expr::Subquery(query) => self.value(query),
             Expr::Function(function) => match &function.args {
                 FunctionArguments::Subquery(query) if is_void(query) && function.name.to_string().eq_ignore_ascii_case("array") => Some(no_elements()),
                 _ => None,
@@ -99,20 +99,53 @@ impl Void {
                 Some((_, table)) => information_schema::EMPTY.iter().any(|(known, _)| *known == table),
                 None => matches!(name.0.as_slice(), [ObjectNamePart::Identifier(only)] if self.tables.contains(&folded(only))),
             },
+            TableFactor::Table { args: Some(arguments), .. } => of_nothing(&arguments.args),
+            TableFactor::Function { args, .. } => of_nothing(args),
+            TableFactor::UNNEST { array_exprs, .. } => !array_exprs.is_empty() && array_exprs.iter().all(|array| column_in(array, &ALWAYS_NULL)),
             _ => false,
         }
     }
+
+    /// The value of a scalar subquery over no rows: NULL, also for the aggregates that are NULL then.
+    fn value(&self, query: &Query) -> Option<Expr> {
+        let SetExpr::Select(select) = query.body.as_ref() else { return None };
+        let [SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }] = select.projection.as_slice() else { return None };
+        if is_void(query) {
+            return Some(expr.clone());
+        }
+        let ungrouped = matches!(&select.group_by, GroupByExpr::Expressions(expressions, _) if expressions.is_empty()) && select.having.is_none();
+        let counts = calls_any(&select.projection[0], &["count", "coalesce", "concat", "concat_ws", "format", "array_cat", "array_append"]);
+        (ungrouped && self.empties(select) && !counts).then(|| null_like(expr))
+    }
 }
 
-/// `a.attcollation <> t.typcollation` holds of no column here: none has a collation other than its type's.
+/// What holds of nothing here: no column has a collation other than its type's, and rights and options of objects are always NULL.
 fn never(selection: &Expr) -> bool {
-    let named = |expr: &Expr, name: &str| matches!(expr, Expr::CompoundIdentifier(idents) if idents.last().is_some_and(|ident| ident.value.eq_ignore_ascii_case(name)));
     match selection {
         Expr::BinaryOp { left, op: BinaryOperator::And, right } => never(left) || never(right),
-        Expr::BinaryOp { left, op: BinaryOperator::NotEq, right } => named(left, "attcollation") && named(right, "typcollation"),
+        Expr::BinaryOp { left, op: BinaryOperator::NotEq, right } => [left, right].into_iter().all(|side| column_in(side, &["attcollation", "typcollation"])),
+        Expr::IsNotNull(inner) => column_in(inner, &ALWAYS_NULL),
         Expr::Nested(inner) => never(inner),
         _ => false,
     }
+}
+
+/// Columns of the catalog that are never anything but NULL here.
+const ALWAYS_NULL: [&str; 9] = ["attacl", "attfdwoptions", "attoptions", "datacl", "nspacl", "relacl", "reloptions", "rolconfig", "useconfig"];
+
+fn column_in(expr: &Expr, names: &[&str]) -> bool {
+    let column = match expr {
+        Expr::Identifier(ident) => Some(ident),
+        Expr::CompoundIdentifier(idents) => idents.last(),
+        _ => None,
+    };
+    column.is_some_and(|column| names.contains(&folded(column).as_str()))
+}
+
+/// Whether all that a set function is given is a list that is always NULL.
+fn of_nothing(arguments: &[FunctionArg]) -> bool {
+    let nothing = |argument: &FunctionArg| matches!(argument, FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) if column_in(expr, &ALWAYS_NULL));
+    !arguments.is_empty() && arguments.iter().all(nothing)
 }
 
 /// Makes a select say that it is empty. `false` where its columns cannot be told, or where it gives a row all the same.
@@ -126,7 +159,7 @@ fn empty_out(select: &mut Select) -> bool {
     for item in &select.projection {
         let (expr, alias) = match item {
             SelectItem::UnnamedExpr(expr) => (expr, labels::label_of(expr).unwrap_or_else(|| "?column?".into())),
-            SelectItem::ExprWithAlias { expr, alias } => (expr, alias.value.clone()),
+            SelectItem::ExprWithAlias { expr, alias } => (expr, folded(alias)),
             _ => return false,
         };
         let quoted = matches!(item, SelectItem::ExprWithAlias { alias, .. } if alias.quote_style.is_some());
@@ -146,19 +179,41 @@ fn empty_out(select: &mut Select) -> bool {
 }
 
 fn aggregates(item: &SelectItem) -> bool {
-    struct Finder(bool);
-    impl Visitor for Finder {
-        type Break = ();
-        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-            if let Expr::Function(function) = expr {
-                self.0 |= AGGREGATES.contains(&function.name.to_string().to_ascii_lowercase().as_str());
-            }
-            ControlFlow::Continue(())
-        }
-    }
-    let mut finder = Finder(false);
+    calls_any(item, &AGGREGATES)
+}
+
+fn calls_any(item: &SelectItem, names: &[&str]) -> bool {
+    let mut finder = Finder { names, depth: 0, found: false };
     let _ = item.visit(&mut finder);
-    finder.0
+    finder.found
+}
+
+/// Looks for calls outside of subqueries, whose aggregates are their own.
+struct Finder<'a> {
+    names: &'a [&'a str],
+    depth: usize,
+    found: bool,
+}
+
+impl Visitor for Finder<'_> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.depth += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.depth -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        if let Expr::Function(function) = expr {
+            self.found |= self.depth == 0 && self.names.contains(&function.name.to_string().to_ascii_lowercase().as_str());
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 fn is_void(query: &Query) -> bool {
@@ -168,18 +223,6 @@ fn is_void(query: &Query) -> bool {
         }
         SetExpr::Query(inner) => is_void(inner),
         _ => false,
-    }
-}
-
-/// A scalar subquery without rows is NULL.
-fn void_value(query: &Query) -> Option<Expr> {
-    if !is_void(query) {
-        return None;
-    }
-    let SetExpr::Select(select) = query.body.as_ref() else { return None };
-    match select.projection.as_slice() {
-        [SelectItem::ExprWithAlias { expr, .. }] => Some(expr.clone()),
-        _ => None,
     }
 }
 

@@ -20,6 +20,7 @@ impl VisitorMut for Words {
             Expr::Function(function) => unqualify(&mut function.name),
             Expr::Identifier(ident) if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("current_schema") => *expr = call("current_schema", None),
             Expr::Collate { expr: inner, collation } if bytewise(collation) => *expr = inner.as_ref().clone(),
+            Expr::Like { pattern, escape_char, .. } | Expr::ILike { pattern, escape_char, .. } => backslash_escapes(pattern, escape_char),
             Expr::BinaryOp { op, .. } => plain_operator(op),
             Expr::AnyOp { compare_op, right, .. } | Expr::AllOp { compare_op, right, .. } => {
                 plain_operator(compare_op);
@@ -81,6 +82,18 @@ fn unqualify(name: &mut ObjectName) {
 /// Collations that sort and compare as Weir always does, by bytes.
 fn bytewise(collation: &ObjectName) -> bool {
     last(collation).is_some_and(|name| ["default", "c", "posix", "ucs_basic"].contains(&name.value.to_ascii_lowercase().as_str()))
+}
+
+/// The planner knows the backslash only.
+fn backslash_escapes(pattern: &mut Expr, escape: &mut Option<ValueWithSpan>) {
+    let Some(ValueWithSpan { value: Value::SingleQuotedString(character), .. }) = escape else { return };
+    if character == "\\" {
+        return;
+    }
+    let character = Expr::value(Value::SingleQuotedString(std::mem::take(character)));
+    let written = std::mem::replace(pattern, Expr::value(Value::Null));
+    *pattern = call_with("like_pattern", vec![written, character]);
+    *escape = None;
 }
 
 fn plain_operator(op: &mut BinaryOperator) {
@@ -220,7 +233,11 @@ fn elements(inner: &str) -> Vec<Option<String>> {
 }
 
 pub(super) fn call(name: &str, argument: Option<Expr>) -> Expr {
-    let args = argument.into_iter().map(|argument| FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))).collect();
+    call_with(name, argument.into_iter().collect())
+}
+
+fn call_with(name: &str, arguments: Vec<Expr>) -> Expr {
+    let args = arguments.into_iter().map(|argument| FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))).collect();
     Expr::Function(Function {
         name: ObjectName::from(vec![Ident::new(name)]),
         uses_odbc_syntax: false,

@@ -29,7 +29,7 @@ const STAGES: &[&str] = &["lead", "trial", "customer", "customer", "churned"];
 /// One account for every fourth customer, and for those at a company address.
 pub(super) fn accounts(market: &Market) -> Rows<'_> {
     let known = (0..market.customer_count()).filter(|index| index % 4 == 3 || index % 100 == 20);
-    Box::new(known.map(|index| {
+    Box::new(known.map(move |index| {
         let email = if index % 8 == 7 { None } else { email_elsewhere(index) };
         let domain = email.as_ref().and_then(|email| email.split_once('@')).map(|(_, domain)| domain.to_owned());
         let value = (index % 12 != 11).then(|| 10_000 + below(Draw::Account, index, 5_000_000) as i64);

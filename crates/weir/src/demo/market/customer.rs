@@ -143,7 +143,7 @@ fn capitalised(local: &str) -> String {
 
 pub(super) fn former_emails(market: &Market) -> Rows<'_> {
     let changed = (11..market.customer_count()).step_by(100);
-    Box::new(changed.map(|index| {
+    Box::new(changed.map(move |index| {
         let changed_at = signed_up_at(market, index).midpoint(market.now().micros());
         vec![customer_id(index).into(), Value::Text(former_email(index)), Value::At(changed_at)]
     }))

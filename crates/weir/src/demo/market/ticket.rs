@@ -24,7 +24,8 @@ pub const TICKETS: Shape = Shape {
     indexed: &["status", "customer_email"],
 };
 
-const SUBJECTS: &[&str] = &["Payment was declined", "Where is my order?", "Refund bitte", "Cannot log in", "Größe falsch geliefert", "請求書について", "Change of address"];
+const SUBJECTS: &[&str] =
+    &["Payment was declined", "Where is my order?", "Refund bitte", "Cannot log in", "Größe falsch geliefert", "請求書について", "Change of address"];
 const DAYS: i64 = 180;
 
 /// One ticket.

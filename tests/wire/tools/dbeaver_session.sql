@@ -1,0 +1,2 @@
+-- DBeaver: where a session is.
+SELECT current_schema(), session_user
