@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use weir_api::{AnswerKind, Door, Query, QueryService, Receipt, Session};
 use weir_base::{Error, SourceName, SystemClock, UserName};
 use weir_catalog::ControlStore;
-use weir_engine::{Engine, EngineConfig, EngineParts, LakePlace, Places, SourceHandle};
+use weir_engine::{Engine, EngineConfig, EngineParts, LakePlace, Places, SourceHandle, TableRule};
 use weir_guard::{Guard, Limits};
 use weir_lake::{CatalogConfig, Lake, LakeConfig, S3Config};
 use weir_policy::Policy;
@@ -22,6 +22,7 @@ pub struct WorldBuilder {
     sources: Vec<SourceSpec>,
     policy: Policy,
     memory_bytes_max: usize,
+    rules: Vec<(String, Vec<TableRule>)>,
     /// The prefix in the store's bucket, and the store, when the lake is not on local disk.
     store: Option<(String, S3Config)>,
 }
@@ -73,6 +74,12 @@ impl WorldBuilder {
         self
     }
 
+    /// Rules of the tables of one source.
+    pub fn rules(mut self, source: &str, rules: Vec<TableRule>) -> Self {
+        self.rules.push((source.to_owned(), rules));
+        self
+    }
+
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
@@ -95,7 +102,8 @@ impl WorldBuilder {
         let lake = LakePlace { name: SourceName::new("lake"), lake: Lake::open(lake).await.expect("a lake") };
         let handles = self.sources.into_iter().map(|spec| {
             let guard = Guard::new(spec.name.clone(), spec.limits.clone());
-            SourceHandle::new(connect(spec).expect("a source"), guard)
+            let rules = self.rules.iter().find(|(source, _)| *source == spec.name.as_str()).map(|(_, rules)| rules.clone()).unwrap_or_default();
+            SourceHandle::new(connect(spec).expect("a source"), guard).with_rules(rules)
         });
         let spill_dir = path.join("spill");
         std::fs::create_dir_all(&spill_dir).expect("a spill folder");
@@ -131,7 +139,7 @@ pub struct World {
 
 impl World {
     pub fn builder() -> WorldBuilder {
-        WorldBuilder { sources: Vec::new(), policy: Policy::open(), memory_bytes_max: 1 << 30, store: None }
+        WorldBuilder { sources: Vec::new(), policy: Policy::open(), memory_bytes_max: 1 << 30, rules: Vec::new(), store: None }
     }
 
     pub fn folder(&self) -> &std::path::Path {

@@ -27,9 +27,9 @@ async fn world(database: &str, limits: Limits) -> World {
 
 /// Statements that run in a database of PostgreSQL, and of MariaDB.
 async fn busy(database: &str) -> (bool, bool) {
-    let running = format!("SELECT count(*) FROM pg_stat_activity WHERE datname = '{database}' AND state = 'active' AND query NOT LIKE '%pg_stat_activity%'");
+    let running = format!("SELECT count(*) FROM pg_stat_activity WHERE datname = '{database}' AND state <> 'idle'");
     let in_postgres = postgres().await.query("postgres", &running).await.unwrap() != "0";
-    let running = format!("SELECT count(*) FROM information_schema.processlist WHERE db = '{database}' AND command = 'Query'");
+    let running = format!("SELECT count(*) FROM information_schema.processlist WHERE db = '{database}' AND command <> 'Sleep'");
     let in_mariadb = mariadb().await.query("mysql", &running).await.unwrap() != "0";
     (in_postgres, in_mariadb)
 }
@@ -79,6 +79,7 @@ async fn an_answer_that_nobody_reads_any_more_ends_in_the_sources() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_that_is_dropped_before_its_answer_ends_too() {
     let world = world("unanswered", Limits::default()).await;
+    world.rows("CREATE SCHEMA lake.x").await;
     let asked = tokio::spawn({
         let (engine, session) = (world.engine.clone(), world.session.clone());
         async move { engine.run(&session, Query::new("CREATE TABLE lake.x.y AS SELECT * FROM app.public.slow")).await.map(|_| ()) }

@@ -21,7 +21,7 @@ async fn tables_on_s3_make_the_round_trip() {
     assert_eq!(world.rows("CREATE TABLE lake.web.t PARTITIONED BY (region) AS SELECT * FROM crm.main.t").await, [["SELECT 3"]]);
     assert_eq!(world.rows("INSERT INTO lake.web.t VALUES (4, 'EU')").await, [["INSERT 0 1"]]);
     assert_eq!(world.rows("SELECT id FROM lake.web.t WHERE region = 'EU' ORDER BY id").await, [["1"], ["4"]]);
-    assert_eq!(data_files(&s3().await.folder().join("round_trip")), 4);
+    assert_eq!(data_files(&s3().await.folder().join(s3().await.bucket()).join("round_trip")), 4);
     world.rows("DROP TABLE lake.web.t").await;
     assert_eq!(world.error("SELECT * FROM lake.web.t").await.code(), ErrorCode::UnknownTable);
 }

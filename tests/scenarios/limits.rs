@@ -26,7 +26,7 @@ async fn a_query_over_its_budget_of_rows_is_an_error() {
         }
     }
     let outcomes = world.rows("SELECT DISTINCT outcome FROM system.query_sources WHERE source = 'bytes'").await;
-    assert_eq!(outcomes, [["over_budget"]]);
+    assert_eq!(outcomes, [["failed"]]);
     assert_eq!(world.rows("SELECT DISTINCT error_code FROM system.queries WHERE state = 'failed'").await, [["53400"]]);
 }
 

@@ -61,3 +61,22 @@ async fn failed_payments_of_customers_with_open_tickets() {
     assert_eq!(world.error("INSERT INTO app_pg.public.customers VALUES (9, 'x', 'y')").await.code(), ErrorCode::ReadOnlySource);
     assert_eq!(world.error("SELECT * FROM app_pg.public.costumers").await.hint(), Some("did you mean app_pg.public.customers?"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_that_wants_a_filter_gets_one_or_is_not_read() {
+    use weir_engine::TableRule;
+    let app = Postgres::start().await.unwrap();
+    app.run("app", "CREATE TABLE events (id int, created_at date, note text); INSERT INTO events VALUES (1, '2026-11-01', 'a'), (2, '2026-11-30', 'b');").await.unwrap();
+    let rule = TableRule { schema: "public".into(), table: "events".into(), require_filter: vec!["created_at".into()] };
+    let world = World::builder().source("app_pg", "postgres", &app.url("app")).rules("app_pg", vec![rule]).start().await;
+
+    let refused = world.error("SELECT * FROM app_pg.public.events WHERE id = 1").await;
+    assert_eq!(refused.code(), ErrorCode::OverBudget);
+    assert_eq!(refused.message(), "app_pg.public.events may only be read with a filter on created_at");
+    // An OR does not bound, and neither does a filter that stays here.
+    world.error("SELECT * FROM app_pg.public.events WHERE created_at > date '2026-11-01' OR id = 1").await;
+    world.error("SELECT * FROM app_pg.public.events WHERE extract(day FROM created_at) = 30").await;
+    assert_eq!(world.rows("SELECT id FROM app_pg.public.events WHERE created_at > date '2026-11-01' AND note = 'b'").await, [["2"]]);
+    let plan = world.rows("EXPLAIN SELECT * FROM app_pg.public.events").await.concat().join("\n");
+    assert!(plan.contains("refuse"), "{plan}");
+}

@@ -70,7 +70,7 @@ impl Stage {
     /// What a block has to say now: rows, or the error.
     async fn ask(&self, sql: &str) -> Result<String, String> {
         match self.world.ask(sql).await {
-            Ok(rows) => Ok(rows.iter().map(|row| row.join(" | ").trim_end().to_owned()).collect::<Vec<_>>().join("\n")),
+            Ok(rows) => Ok(rows.iter().map(|row| masked(row.join(" | ").trim_end())).collect::<Vec<_>>().join("\n")),
             Err(error) => Err(told(&error)),
         }
     }
@@ -93,6 +93,14 @@ impl Stage {
             }
             _ => self.ask(sql).await,
         }
+    }
+}
+
+/// A forecast is the source's guess, and may be another one tomorrow.
+fn masked(line: &str) -> String {
+    match line.strip_prefix("            forecast ") {
+        Some(_) => "            forecast …".to_owned(),
+        None => line.to_owned(),
     }
 }
 

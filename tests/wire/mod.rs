@@ -2,5 +2,8 @@
 //! The wire: real clients through every door, and what tools ask before they ask a question.
 
 mod clients;
+mod doors;
 mod ground;
-mod hold;
+mod psql;
+mod tools;
+mod visible;

@@ -19,7 +19,7 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
     match error {
         DataFusionError::SQL(parser, _) => from_parser(*parser),
         DataFusionError::SchemaError(schema, _) => from_schema(*schema),
-        DataFusionError::ArrowError(arrow, _) => from_arrow(*arrow),
+        DataFusionError::ArrowError(arrow, _) => from_arrow(&arrow),
         DataFusionError::ResourcesExhausted(text) => Error::new(ErrorCode::OutOfResources, "query needs more memory than it may use")
             .with_detail(first_line(&text))
             .with_hint("raise memory_limit in weir.yaml, or select fewer rows and columns"),
@@ -30,10 +30,22 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
         DataFusionError::Collection(mut all) if !all.is_empty() => from_datafusion(all.swap_remove(0)),
         DataFusionError::Shared(inner) => match find_ours(&inner) {
             Some(ours) => ours,
-            None => from_plan_text(&inner.strip_backtrace()),
+            None => from_shared(&inner),
         },
         DataFusionError::IoError(io) if out_of_disk(&io) => Error::new(ErrorCode::OutOfResources, "the disk for spilled data is full").with_detail(io.to_string()),
         other => Error::internal("query engine failed").with_detail(first_line(&other.strip_backtrace())),
+    }
+}
+
+/// An error that several operators wait for, so that nobody owns it.
+fn from_shared(error: &DataFusionError) -> Error {
+    match error {
+        DataFusionError::ArrowError(arrow, _) => from_arrow(arrow),
+        DataFusionError::Execution(text) => from_execution_text(text),
+        DataFusionError::Shared(inner) => from_shared(inner),
+        DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => from_shared(inner),
+        DataFusionError::ResourcesExhausted(text) => from_datafusion(DataFusionError::ResourcesExhausted(text.clone())),
+        other => from_plan_text(&other.strip_backtrace()),
     }
 }
 
@@ -110,12 +122,12 @@ pub(crate) fn unknown_column(wrong: &str, known: &[&str]) -> Error {
     }
 }
 
-fn from_arrow(error: ArrowError) -> Error {
+fn from_arrow(error: &ArrowError) -> Error {
     match error {
         ArrowError::DivideByZero => Error::new(ErrorCode::DivisionByZero, "division by zero"),
         ArrowError::ArithmeticOverflow(_) => Error::new(ErrorCode::ValueOutOfRange, "result of an arithmetic operation is out of range"),
         // The text of a cast error quotes the value, which stays out of logs and messages.
-        ArrowError::CastError(text) if too_large(&text) => {
+        ArrowError::CastError(text) if too_large(text) => {
             Error::new(ErrorCode::ValueOutOfRange, "a number is out of the range of the type it is cast to").with_hint("try_cast gives NULL instead")
         }
         ArrowError::InvalidArgumentError(text) if text.contains("exceed max scale") || text.contains("too large to store") => {
@@ -124,7 +136,7 @@ fn from_arrow(error: ArrowError) -> Error {
         ArrowError::CastError(_) => Error::new(ErrorCode::BadValue, "a value does not fit the type it is cast to").with_hint("try_cast gives NULL instead"),
         ArrowError::ParseError(_) => Error::new(ErrorCode::BadValue, "a text does not fit the type it is read as"),
         ArrowError::DictionaryKeyOverflowError => Error::new(ErrorCode::LimitExceeded, "too many different values in one column"),
-        ArrowError::IoError(text, io) if out_of_disk(&io) => Error::new(ErrorCode::OutOfResources, "the disk for spilled data is full").with_detail(text),
+        ArrowError::IoError(text, io) if out_of_disk(io) => Error::new(ErrorCode::OutOfResources, "the disk for spilled data is full").with_detail(text.clone()),
         other => Error::internal("query engine failed").with_detail(first_line(&other.to_string())),
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The planner's session for one statement: the settings of the client's session, turned into those of the query engine.
 
-use crate::bind::Names;
+use crate::bind::{Names, TypeNames};
 use crate::bind::names::WHOLE_DATABASE;
 use crate::engine::Shared;
 use crate::errors::from_datafusion;
@@ -40,7 +40,7 @@ impl PlanningSession<'_> {
         let timezone = self.session.settings().timezone.clone();
         let mut config: SessionConfig = template.config().clone().with_extension(self.run.clone());
         config.options_mut().set("datafusion.execution.time_zone", &timezone).map_err(from_datafusion)?;
-        let builder = SessionStateBuilder::new_from_existing(template.clone()).with_session_id(self.session.id.to_string());
+        let builder = SessionStateBuilder::new_from_existing(template.clone()).with_session_id(self.session.id.to_string()).with_type_planner(Arc::new(TypeNames { zone: timezone.into() }));
         let mut state = builder.with_config(config).with_catalog_list(catalogs).build();
         crate::pg_catalog::register_session_functions(&mut state, self.session)?;
         state.mark_start_execution();

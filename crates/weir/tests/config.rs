@@ -83,10 +83,7 @@ fn the_example_of_the_contract() {
     let ana = config.policy.principal(&UserName::new("ana")).unwrap();
     assert!(ana.may(Action::Insert, &TableName::new("lake", "web", "clicks")));
     assert!(!ana.may(Action::Select, &TableName::new("billing_mysql", "billing", "payments")));
-    let notes = [
-        "listen.flight: the Flight SQL door is not in this version; nothing listens there",
-        "sources.app_pg.tables: require_filter is not enforced by this version yet",
-    ];
+    let notes = ["listen.flight: the Flight SQL door is not in this version; nothing listens there"];
     assert_eq!(config.notes, notes);
 }
 

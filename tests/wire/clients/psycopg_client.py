@@ -54,8 +54,6 @@ def parameters():
     with psycopg.connect(DSN) as connection:
         for way in ("%s", "%t", "%b"):
             for sql, value, expected in asked:
-                if way == "%b" and isinstance(value, str):
-                    pass
                 rows = connection.execute(sql.replace("%s", way), (value,)).fetchall()
                 assert rows == expected, (way, sql, rows)
     print("parameters")
@@ -104,7 +102,7 @@ def transactions():
             raise AssertionError("an unknown table was read")
         except psycopg.errors.UndefinedTable as error:
             assert error.diag.sqlstate == "42P01"
-            assert error.diag.message_hint == "did you mean app_pg.public.customers?", error.diag.message_hint
+            assert error.diag.message_hint.startswith("did you mean app_pg.public.customers"), error.diag.message_hint
         assert connection.info.transaction_status == psycopg.pq.TransactionStatus.INERROR
         try:
             connection.execute("SELECT 1")

@@ -3,14 +3,17 @@
 
 mod catalog;
 mod depth;
+mod exponent;
 pub(crate) mod names;
 mod output_names;
 mod rewrite;
 mod show;
 mod statement;
+mod type_names;
 
 pub(crate) use names::{Names, Resolved};
 pub(crate) use output_names::OutputNames;
+pub(crate) use type_names::TypeNames;
 pub(crate) use statement::{Command, Explain, ExplainFormat, classify, parse, split};
 
 use crate::errors::from_datafusion;

@@ -171,6 +171,7 @@ impl Names<'_> {
                 let name = TableName { source: lake.name.clone(), schema: schema_name, table: found.name().table.clone() };
                 Ok(Resolved::Lake { name, table: found })
             }
+            None if alike(table, &tables).len() > 1 => Err(ambiguous(&typed, &alike(table, &tables))),
             None => {
                 let known: Vec<String> = tables.iter().map(|name| TableName::new(lake.name.as_str(), &schema_name, name).to_string()).collect();
                 Err(self.unknown(&typed, &known))
@@ -278,6 +279,11 @@ fn pick(part: &Part, known: &[String]) -> Option<String> {
         (Some(only), None) => Some(only.clone()),
         _ => None,
     }
+}
+
+/// The known names that an unquoted part fits but for its case.
+fn alike(part: &Part, known: &[String]) -> Vec<String> {
+    known.iter().filter(|name| !part.quoted && name.to_lowercase() == fold(part)).map(|name| format!("\"{name}\"")).collect()
 }
 
 pub(crate) fn fold(part: &Part) -> String {

@@ -46,14 +46,16 @@ impl OutputNames {
     fn name_all(&mut self, select: &mut Select) {
         let mut taken: HashSet<String> = select.projection.iter().filter_map(given_name).collect();
         let mut plain = HashSet::new();
+        // `c.oid, c.*` names a column twice, in a way that only shows once the star is expanded.
+        let starred = select.projection.iter().any(|item| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)));
         for (index, item) in select.projection.iter_mut().enumerate() {
             let SelectItem::UnnamedExpr(expr) = item else { continue };
             let repeated = !plain.insert(expr.to_string());
-            if is_column(expr) && !repeated {
+            if is_column(expr) && !repeated && !starred {
                 continue;
             }
             let shown = figured(expr).unwrap_or_else(|| UNNAMED.to_owned());
-            let alias = if shown != UNNAMED && taken.insert(shown.clone()) { shown } else { self.stand_in(index, shown) };
+            let alias = if !starred && shown != UNNAMED && taken.insert(shown.clone()) { shown } else { self.stand_in(index, shown) };
             *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias: Ident::with_quote('"', alias) };
         }
     }

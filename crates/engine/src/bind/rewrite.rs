@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Rewrites a parsed statement so that every name is exact: tables in three quoted parts, columns as their source spells them.
 
+use super::exponent;
 use super::names::Resolved;
-use datafusion::sql::sqlparser::ast::{Expr, Ident, ObjectName, ObjectNamePart, Query, Statement, TableFactor, Visit, VisitMut, Visitor, VisitorMut};
+use datafusion::sql::sqlparser::ast::{
+    Expr, Ident, ObjectName, ObjectNamePart, Query, Select, SelectItem, SetExpr, Statement, TableFactor, TableWithJoins, Visit, VisitMut, Visitor, VisitorMut,
+};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 use weir_base::TableName;
@@ -64,19 +67,44 @@ fn folded(ident: &Ident) -> String {
 
 /// Makes every name exact. `resolved` is keyed by the name as typed.
 pub(crate) fn make_exact(statement: &mut Statement, resolved: &BTreeMap<String, Resolved>) {
-    let columns = Spellings::of(statement, resolved);
+    let mut everywhere = Everything::default();
+    let _ = Visit::visit(&*statement, &mut everywhere);
+    let mut outermost = Scope::default();
+    for (alias, typed) in &everywhere.tables {
+        outermost.add(alias, resolved.get(typed));
+    }
     let local = local_names(statement);
-    let _ = statement.visit(&mut Rewriter { resolved, local, columns });
+    let _ = statement.visit(&mut Rewriter { resolved, local, outermost, scopes: Vec::new() });
 }
 
 struct Rewriter<'a> {
     resolved: &'a BTreeMap<String, Resolved>,
     local: HashSet<String>,
-    columns: Spellings,
+    /// Every table of the statement: for what stands outside any SELECT, such as ORDER BY.
+    outermost: Scope,
+    /// The tables of each SELECT that is open, the innermost last.
+    scopes: Vec<Scope>,
 }
 
 impl VisitorMut for Rewriter<'_> {
     type Break = ();
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        let mut scope = Scope::default();
+        for table in &select.from {
+            scope.add_joined(table, self.resolved);
+        }
+        self.scopes.push(scope);
+        for item in &mut select.projection {
+            self.keep_typed_name(item);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_select(&mut self, _: &mut Select) -> ControlFlow<()> {
+        self.scopes.pop();
+        ControlFlow::Continue(())
+    }
 
     fn pre_visit_relation(&mut self, name: &mut ObjectName) -> ControlFlow<()> {
         if !is_local(name, &self.local)
@@ -89,19 +117,41 @@ impl VisitorMut for Rewriter<'_> {
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         match expr {
-            Expr::Identifier(ident) => self.columns.spell(ident, None),
+            Expr::Identifier(ident) => self.spell(ident, None),
             Expr::CompoundIdentifier(idents) => self.compound(idents),
-            _ => {}
+            other => exponent::write_out(other),
         }
         ControlFlow::Continue(())
     }
 }
 
 impl Rewriter<'_> {
+    /// A selected column keeps the name under which it was asked for, so that the query around it finds it under that name.
+    fn keep_typed_name(&self, item: &mut SelectItem) {
+        let SelectItem::UnnamedExpr(expr) = item else { return };
+        let typed = match expr {
+            Expr::Identifier(ident) => ident.clone(),
+            Expr::CompoundIdentifier(idents) => match idents.last() {
+                Some(last) => last.clone(),
+                None => return,
+            },
+            _ => return,
+        };
+        let alias = match expr {
+            Expr::CompoundIdentifier(idents) if idents.len() > 1 => Some(folded(&idents[idents.len() - 2])),
+            _ => None,
+        };
+        let mut spelled = typed.clone();
+        self.spell(&mut spelled, alias.as_deref());
+        if spelled != typed {
+            *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias: Ident::with_quote('"', typed.value.to_lowercase()) };
+        }
+    }
+
     fn compound(&self, idents: &mut Vec<Ident>) {
         let Some((column, qualifier)) = idents.split_last_mut() else { return };
         let typed = ObjectName::from(qualifier.to_vec()).to_string();
-        self.columns.spell(column, qualifier.last().map(folded).as_deref());
+        self.spell(column, qualifier.last().map(folded).as_deref());
         if qualifier.len() < 2 {
             return;
         }
@@ -109,6 +159,25 @@ impl Rewriter<'_> {
             let mut exact = idents_of(resolved.name());
             exact.push(column.clone());
             *idents = exact;
+        }
+    }
+
+    /// An unquoted name that no table in reach spells in lower case, and that just one spelling fits, becomes that spelling.
+    fn spell(&self, ident: &mut Ident, alias: Option<&str>) {
+        if ident.quote_style.is_some() {
+            return;
+        }
+        let lower = ident.value.to_lowercase();
+        let outermost = std::iter::once(&self.outermost).filter(|_| self.scopes.is_empty());
+        for scope in self.scopes.iter().rev().chain(outermost) {
+            let Some(spellings) = scope.spellings(&lower, alias) else { continue };
+            if spellings.contains(&lower) {
+                return;
+            }
+            if let (1, Some(only)) = (spellings.len(), spellings.iter().next()) {
+                *ident = Ident::with_quote('"', only);
+            }
+            return;
         }
     }
 }
@@ -121,41 +190,56 @@ fn idents_of(name: &TableName) -> Vec<Ident> {
     [name.source.as_str(), &name.schema, &name.table].map(|part| Ident::with_quote('"', part)).to_vec()
 }
 
-/// How the columns of the statement's tables are spelled, by alias and over all.
-struct Spellings {
-    everywhere: HashMap<String, HashSet<String>>,
+/// How the columns of some tables are spelled: by lower-case name, for each alias and over all.
+#[derive(Default)]
+struct Scope {
+    all: HashMap<String, HashSet<String>>,
     by_alias: HashMap<String, HashMap<String, HashSet<String>>>,
 }
 
-impl Spellings {
-    fn of(statement: &Statement, resolved: &BTreeMap<String, Resolved>) -> Self {
-        let mut aliases = Aliases::default();
-        let _ = statement.visit(&mut aliases);
-        let mut spellings = Self { everywhere: HashMap::new(), by_alias: HashMap::new() };
-        for (alias, typed) in &aliases.pairs {
-            let Some(table) = resolved.get(typed) else { continue };
-            for column in column_names(table) {
-                let lower = column.to_lowercase();
-                spellings.everywhere.entry(lower.clone()).or_default().insert(column.clone());
-                spellings.by_alias.entry(alias.clone()).or_default().entry(lower).or_default().insert(column);
-            }
+impl Scope {
+    fn add(&mut self, alias: &str, table: Option<&Resolved>) {
+        let Some(table) = table else { return };
+        let own = self.by_alias.entry(alias.to_owned()).or_default();
+        for column in column_names(table) {
+            let lower = column.to_lowercase();
+            own.entry(lower.clone()).or_default().insert(column.clone());
+            self.all.entry(lower).or_default().insert(column);
         }
-        spellings
     }
 
-    /// An unquoted name that no table spells in lower case, and that just one spelling fits, becomes that spelling.
-    fn spell(&self, ident: &mut Ident, alias: Option<&str>) {
-        if ident.quote_style.is_some() {
-            return;
+    fn add_joined(&mut self, table: &TableWithJoins, resolved: &BTreeMap<String, Resolved>) {
+        self.add_factor(&table.relation, resolved);
+        for join in &table.joins {
+            self.add_factor(&join.relation, resolved);
         }
-        let lower = ident.value.to_lowercase();
-        let known = alias.and_then(|alias| self.by_alias.get(alias)).unwrap_or(&self.everywhere);
-        let Some(spellings) = known.get(&lower) else { return };
-        if spellings.contains(&lower) {
-            return;
+    }
+
+    fn add_factor(&mut self, factor: &TableFactor, resolved: &BTreeMap<String, Resolved>) {
+        match factor {
+            TableFactor::NestedJoin { table_with_joins, .. } => self.add_joined(table_with_joins, resolved),
+            // `SELECT *` hands the spellings of its own tables on.
+            TableFactor::Derived { subquery, .. } => {
+                if let SetExpr::Select(select) = subquery.body.as_ref()
+                    && select.projection.iter().any(|item| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)))
+                {
+                    for table in &select.from {
+                        self.add_joined(table, resolved);
+                    }
+                }
+            }
+            other => {
+                if let Some((alias, typed)) = named(other) {
+                    self.add(&alias, resolved.get(&typed));
+                }
+            }
         }
-        if let (1, Some(only)) = (spellings.len(), spellings.iter().next()) {
-            *ident = Ident::with_quote('"', only);
+    }
+
+    fn spellings(&self, lower: &str, alias: Option<&str>) -> Option<&HashSet<String>> {
+        match alias {
+            Some(alias) => self.by_alias.get(alias)?.get(lower),
+            None => self.all.get(lower),
         }
     }
 }
@@ -168,21 +252,38 @@ fn column_names(table: &Resolved) -> Vec<String> {
     }
 }
 
-/// Pairs of an alias (or the bare table name) and the table name as typed.
-#[derive(Default)]
-struct Aliases {
-    pairs: Vec<(String, String)>,
+/// The alias (or the bare table name) of a table, and its name as typed.
+fn named(factor: &TableFactor) -> Option<(String, String)> {
+    let TableFactor::Table { name, alias, args: None, .. } = factor else { return None };
+    let last = name.0.last().and_then(|part| part.as_ident());
+    let called = alias.as_ref().map(|alias| &alias.name).or(last)?;
+    Some((folded(called), name.to_string()))
 }
 
-impl Visitor for Aliases {
+/// Every table of a statement.
+#[derive(Default)]
+struct Everything {
+    tables: Vec<(String, String)>,
+}
+
+impl Visitor for Everything {
     type Break = ();
 
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
-        if let TableFactor::Table { name, alias, args: None, .. } = factor {
-            let last = name.0.last().and_then(|part| part.as_ident());
-            let called = alias.as_ref().map(|alias| &alias.name).or(last);
-            self.pairs.extend(called.map(|called| (folded(called), name.to_string())));
-        }
+        self.tables.extend(named(factor));
         ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bind::parse;
+
+    #[test]
+    fn local_names_are_no_tables() {
+        let statement = parse("WITH c AS (SELECT * FROM a.b.t) SELECT * FROM c, generate_series(1, 2), a.b.u").unwrap();
+        let names: Vec<String> = relations(&statement).iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["a.b.t", "a.b.u"]);
     }
 }

@@ -117,6 +117,12 @@ fn fixed() -> Vec<Told> {
     }
     told.push(Told::text("like_pattern", |arguments| Some(like_pattern(first(arguments)?, arguments.get(1).copied().flatten()?))));
     told.push(Told::long("pg_database_size", |_| None));
+    told.push(Told::json("json_build_object", |arguments| {
+        let pair = |pair: &[Option<&str>]| Some(format!("{} : {}", pair.first().copied().flatten()?, pair.get(1).copied().flatten()?));
+        let pairs: Option<Vec<String>> = arguments.chunks(2).map(pair).collect();
+        pairs.map(|pairs| format!("{{{}}}", pairs.join(", ")))
+    }));
+    told.push(Told::text("format", |arguments| filled(first(arguments)?, arguments.get(1..).unwrap_or_default())));
     for name in ["pg_is_in_recovery", "pg_is_other_temp_schema", "pg_relation_is_publishable"] {
         told.push(Told::truth(name, |_| Some(false)));
     }
@@ -146,6 +152,27 @@ const VISIBLE: [&str; 12] = [
     "pg_ts_parser_is_visible",
     "pg_ts_template_is_visible",
 ];
+
+/// Postgres's `format` with `%s`, `%I`, `%L` and `%%`; NULL for a template that asks for more than it is given.
+fn filled(template: &str, values: &[Option<&str>]) -> Option<String> {
+    let mut written = String::new();
+    let mut values = values.iter().copied();
+    let mut chars = template.chars();
+    while let Some(c) = chars.next() {
+        if c != '%' {
+            written.push(c);
+            continue;
+        }
+        match chars.next()? {
+            '%' => written.push('%'),
+            's' => written.push_str(values.next()?.unwrap_or_default()),
+            'I' => written.push_str(&weir_base::quote_ident(values.next()??)),
+            'L' => written.push_str(&values.next()?.map_or_else(|| "NULL".into(), |value| format!("'{}'", value.replace('\'', "''")))),
+            _ => return None,
+        }
+    }
+    Some(written)
+}
 
 /// A pattern for LIKE with an escape character of its own (or none), as one that escapes with the backslash.
 fn like_pattern(pattern: &str, escape: &str) -> String {
@@ -202,7 +229,9 @@ fn names(reader: &Arc<Reader>) -> Vec<Told> {
         Told::text("current_schema", said(|reader, _| reader.snapshot.default_schema().map(str::to_owned))),
         Told::list("current_schemas", said(|reader, arguments| {
             let implicit = first(arguments)?.eq_ignore_ascii_case("true").then_some("pg_catalog");
-            let path: Vec<&str> = implicit.into_iter().chain(reader.snapshot.default_schema()).collect();
+            // Where there is no schema of one's own, what is left is the one that is always searched.
+            let own = reader.snapshot.default_schema().or(implicit.is_none().then_some("pg_catalog"));
+            let path: Vec<&str> = implicit.into_iter().chain(own).collect();
             Some(path.join("\n"))
         })),
     ]
@@ -322,13 +351,19 @@ struct Told {
     name: &'static str,
     signature: Signature,
     returns: DataType,
+    /// Whether arguments come as JSON values instead of as bare texts.
+    json: bool,
     body: Arc<Body>,
 }
 
 impl Told {
     fn new(name: &'static str, returns: DataType, body: Arc<Body>) -> Self {
         let any = vec![TypeSignature::Nullary, TypeSignature::VariadicAny];
-        Self { name, signature: Signature::one_of(any, Volatility::Stable), returns, body }
+        Self { name, signature: Signature::one_of(any, Volatility::Stable), returns, json: false, body }
+    }
+
+    fn json(name: &'static str, body: impl Fn(&[Option<&str>]) -> Option<String> + Send + Sync + 'static) -> Self {
+        Self { json: true, ..Self::text(name, body) }
     }
 
     fn constant(name: &'static str, value: String) -> Self {
@@ -393,7 +428,12 @@ impl ScalarUDFImpl for Told {
     fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> PlanResult<ColumnarValue> {
         let constant = arguments.args.iter().all(|argument| matches!(argument, ColumnarValue::Scalar(_)));
         let rows = if constant { 1 } else { arguments.number_rows };
-        let texts = arguments.args.iter().map(|argument| Ok(cast(&argument.to_array(rows)?, &DataType::Utf8)?)).collect::<PlanResult<Vec<ArrayRef>>>()?;
+        let text = |argument: &ColumnarValue| {
+            let values = argument.to_array(rows)?;
+            let texts = cast(&values, &DataType::Utf8)?;
+            PlanResult::Ok(if self.json { as_json(values.data_type(), texts.as_string::<i32>()) } else { texts })
+        };
+        let texts = arguments.args.iter().map(text).collect::<PlanResult<Vec<ArrayRef>>>()?;
         let columns: Vec<&StringArray> = texts.iter().map(|text| text.as_string::<i32>()).collect();
         let row = |row: usize| {
             let values: Vec<Option<&str>> = columns.iter().map(|column| column.is_valid(row).then(|| column.value(row))).collect();
@@ -403,6 +443,17 @@ impl ScalarUDFImpl for Told {
         let answers = self.returned(answers)?;
         Ok(if constant { ColumnarValue::Scalar(datafusion::common::ScalarValue::try_from_array(&answers, 0)?) } else { ColumnarValue::Array(answers) })
     }
+}
+
+/// Numbers and truths as they are, everything else as a JSON text; NULL as `null`.
+fn as_json(data_type: &DataType, texts: &StringArray) -> ArrayRef {
+    let bare = data_type.is_numeric() || data_type == &DataType::Boolean;
+    let value = |text: Option<&str>| match text {
+        None => "null".to_owned(),
+        Some(text) if bare => text.to_owned(),
+        Some(text) => serde_json::Value::from(text).to_string(),
+    };
+    Arc::new(texts.iter().map(|text| Some(value(text))).collect::<StringArray>())
 }
 
 impl Told {

@@ -60,6 +60,15 @@ pub(crate) fn cut(request: &FragmentRequest<'_>) -> Result<Fragment> {
     })
 }
 
+/// The filters that the source does not do, or not exactly.
+pub(crate) fn kept_here(request: &FragmentRequest<'_>) -> Vec<Expr> {
+    let exact = |filter: &Expr| {
+        let what = format!("filter {}", in_words(filter));
+        matches!(allowed(request.mode, &what, condition(filter, request.table, request.source)), Condition::Exact(_))
+    };
+    request.filters.iter().filter(|filter| !exact(filter)).cloned().collect()
+}
+
 fn needed_columns<'a>(request: &FragmentRequest<'a>) -> Result<Vec<&'a Column>> {
     let columns: Vec<&Column> = request.projection.iter().map(|index| &request.table.columns[*index]).collect();
     match columns.iter().find_map(|column| column.degraded.as_ref().map(|why| (column, why))) {

@@ -8,4 +8,4 @@ mod fragment;
 mod literal;
 
 pub(crate) use condition::{Condition, condition};
-pub(crate) use fragment::{Fragment, FragmentRequest, cut};
+pub(crate) use fragment::{Fragment, FragmentRequest, cut, kept_here};

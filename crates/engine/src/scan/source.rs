@@ -4,18 +4,21 @@
 use super::running_query;
 use crate::discovery::SourceHandle;
 use crate::errors::carry;
-use crate::push_down::{Condition, Fragment, FragmentRequest, condition, cut};
+use crate::push_down::{Fragment, FragmentRequest, cut, kept_here};
 use crate::run::QueryRun;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::stats::Precision;
-use datafusion::common::{ColumnStatistics, DataFusionError, Result, Statistics};
+use datafusion::common::tree_node::TreeNode;
+use datafusion::common::{ColumnStatistics, DFSchema, DataFusionError, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_expr::EquivalenceProperties;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::filter::FilterExecBuilder;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
 use futures::{StreamExt, TryStreamExt, stream};
@@ -42,8 +45,16 @@ impl SourceTableProvider {
         Self { handle, name, table, mode, schema: Arc::new(Schema::new(fields)) }
     }
 
-    fn exact(&self, filter: &Expr) -> bool {
-        self.mode == PushDown::On && matches!(condition(filter, &self.table, self.handle.source.as_ref()), Condition::Exact(_))
+    /// The columns asked for, and behind them those that only the filters which stay here need.
+    fn widened(&self, projection: &[usize], kept: &[Expr]) -> Result<Vec<usize>> {
+        let mut wide = projection.to_vec();
+        for column in kept.iter().flat_map(Expr::column_refs) {
+            let index = self.schema.index_of(&column.name)?;
+            if !wide.contains(&index) {
+                wide.push(index);
+            }
+        }
+        Ok(wide)
     }
 }
 
@@ -57,9 +68,10 @@ impl TableProvider for SourceTableProvider {
         TableType::Base
     }
 
-    /// All that is not exact is inexact, never unsupported: so the scan sees every filter and can say why it kept one.
+    /// The scan answers for every filter, be it at the source or here: between this promise and the scan the planner may write
+    /// a filter in another way, which the source would not do any more.
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
-        let support = |filter: &&Expr| if self.exact(filter) { TableProviderFilterPushDown::Exact } else { TableProviderFilterPushDown::Inexact };
+        let support = |filter: &&Expr| if answerable(filter) { TableProviderFilterPushDown::Exact } else { TableProviderFilterPushDown::Unsupported };
         Ok(filters.iter().map(support).collect())
     }
 
@@ -67,23 +79,36 @@ impl TableProvider for SourceTableProvider {
         Some(estimated(&self.schema, &self.table, 0, None))
     }
 
-    async fn scan(&self, _: &dyn Session, projection: Option<&Vec<usize>>, filters: &[Expr], limit: Option<usize>) -> Result<Arc<dyn ExecutionPlan>> {
+    async fn scan(&self, session: &dyn Session, projection: Option<&Vec<usize>>, filters: &[Expr], limit: Option<usize>) -> Result<Arc<dyn ExecutionPlan>> {
         let all: Vec<usize> = (0..self.table.columns.len()).collect();
         let projection = projection.unwrap_or(&all);
-        let request = FragmentRequest {
-            name: &self.name,
-            table: &self.table,
-            source: self.handle.source.as_ref(),
-            projection,
-            filters,
-            limit,
-            mode: self.mode,
-        };
-        let fragment = cut(&request).map_err(carry)?;
-        let schema = Arc::new(self.schema.project(projection)?);
-        let statistics = estimated(&schema, &self.table, filters.len(), fragment.limit);
-        Ok(Arc::new(SourceScan::new(self.handle.clone(), fragment, schema, statistics)))
+        let source = self.handle.source.as_ref();
+        let asked = FragmentRequest { name: &self.name, table: &self.table, source, projection, filters, limit, mode: self.mode };
+        let kept = kept_here(&asked);
+        let wide = self.widened(projection, &kept)?;
+        let fragment = cut(&FragmentRequest { projection: &wide, ..asked }).map_err(carry)?;
+        let schema = Arc::new(self.schema.project(&wide)?);
+        let statistics = estimated(&schema, &self.table, filters.len() - kept.len(), fragment.limit);
+        let scan = Arc::new(SourceScan::new(self.handle.clone(), fragment, schema, statistics));
+        filtered(session, scan, kept, projection.len())
     }
+}
+
+/// What can be asked of each row by itself, whenever it is asked.
+fn answerable(filter: &Expr) -> bool {
+    let elsewhere = |node: &Expr| {
+        Ok(matches!(node, Expr::Exists(_) | Expr::InSubquery(_) | Expr::ScalarSubquery(_) | Expr::SetComparison(_) | Expr::OuterReferenceColumn(..) | Expr::Placeholder(_)))
+    };
+    !filter.is_volatile() && !filter.exists(elsewhere).unwrap_or(true)
+}
+
+/// The scan with the filters that stay here on top, and without the columns that only they need.
+fn filtered(session: &dyn Session, scan: Arc<SourceScan>, kept: Vec<Expr>, width: usize) -> Result<Arc<dyn ExecutionPlan>> {
+    let Some(condition) = conjunction(kept) else { return Ok(scan) };
+    let schema = DFSchema::try_from(scan.schema())?;
+    let condition = session.create_physical_expr(condition, &schema)?;
+    let filter = FilterExecBuilder::new(condition, scan).apply_projection(Some((0..width).collect()))?;
+    Ok(Arc::new(filter.build()?))
 }
 
 /// Rows and bytes as the source guesses them, each filter taken to keep a fifth.
@@ -173,7 +198,7 @@ impl ExecutionPlan for SourceScan {
             if let Some(rows) = likely_rows {
                 permit.meter().forecast(rows);
             }
-            let fetched = handle.source.fetch(permit, statement).await.map_err(carry)?;
+            let fetched = handle.source.fetch(permit, statement).await.map_err(|error| failed(&handle, error))?;
             run.ages.report(TableAge { table, placement: "live", as_of: fetched.as_of });
             Ok::<_, DataFusionError>(fetched.batches.map(move |batch| batch.map_err(|error| failed(&handle, error)).and_then(|batch| rename(&batch, &target))))
         };

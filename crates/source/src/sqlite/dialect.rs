@@ -11,8 +11,10 @@ use weir_base::{Error, ErrorCode, Result};
 pub(super) struct SqliteDialect;
 
 impl Dialect for SqliteDialect {
+    /// With backticks: SQLite takes a name in double quotes that it does not know for a text, and a column that was dropped
+    /// would come back as its own name in every row.
     fn quote(&self, name: &str) -> String {
-        format!("\"{}\"", name.replace('"', "\"\""))
+        format!("`{}`", name.replace('`', "``"))
     }
 
     fn literal(&self, value: Operand<'_>, data_type: &DataType) -> Result<String> {
@@ -70,6 +72,6 @@ mod tests {
         assert_eq!(literal(Operand::Int(i128::from(i64::MIN)), DataType::Int64), "-9223372036854775808");
         assert_eq!(literal(Operand::Text("it's \\ \""), DataType::Utf8), "'it''s \\ \"'");
         assert_eq!(SqliteDialect.literal(Operand::Int(1 << 70), &DataType::Int64).unwrap_err().code(), ErrorCode::BadValue);
-        assert_eq!(SqliteDialect.quote("a\"b"), "\"a\"\"b\"");
+        assert_eq!(SqliteDialect.quote("a`b\""), "`a``b\"`");
     }
 }

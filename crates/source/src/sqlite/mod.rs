@@ -28,8 +28,12 @@ use weir_base::{Error, ErrorCode, Result, SourceName};
 use weir_guard::{Outcome, Permit};
 
 /// The line of the connector in the registry.
-pub const CONNECTOR: ConnectorKind =
-    ConnectorKind { word: "sqlite", about: "an SQLite database file: sqlite://path/to/file.db, opened read-only", options: &[("schema", "what the schema of its tables is called in SQL (default main)")], make };
+pub const CONNECTOR: ConnectorKind = ConnectorKind {
+    word: "sqlite",
+    about: "an SQLite database file: sqlite://path/to/file.db, opened read-only",
+    options: &[("schema", "what the schema of its tables is called in SQL (default main)")],
+    make,
+};
 
 /// What SQLite itself calls the schema of an opened file.
 const MAIN: &str = "main";

@@ -139,6 +139,15 @@ fn cast(expr: &mut Expr) {
         return;
     }
     match name.as_deref() {
+        Some("regproc" | "regprocedure") => {
+            // The catalog has functions by their bare names.
+            if let Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(typed), .. }) = operand.as_mut()
+                && let Some((_, bare)) = typed.rsplit_once('.')
+            {
+                *typed = bare.to_owned();
+            }
+            *data_type = DataType::Text;
+        }
         Some("text" | "varchar" | "name") => {
             if let Expr::Function(function) = operand.as_mut()
                 && shown_by_name(function)
@@ -148,7 +157,7 @@ fn cast(expr: &mut Expr) {
             }
             *data_type = DataType::Text;
         }
-        Some("char" | "bpchar" | "sql_identifier" | "character_data" | "yes_or_no" | "json" | "jsonb" | "aclitem" | "regproc" | "regprocedure" | "regoper" | "regconfig") => *data_type = DataType::Text,
+        Some("char" | "bpchar" | "sql_identifier" | "character_data" | "yes_or_no" | "json" | "jsonb" | "aclitem" | "regoper" | "regconfig") => *data_type = DataType::Text,
         Some("cardinal_number") => *data_type = DataType::Int(None),
         _ => {}
     }
