@@ -10,5 +10,5 @@ mod world;
 pub use doors::Doors;
 pub use servers::{mariadb, postgres, s3, snowflake};
 pub use sqlite_file::SqliteFile;
-pub use wait::{DEADLINE, eventually};
-pub use world::{Told, World, WorldBuilder};
+pub use wait::eventually;
+pub use world::{World, WorldBuilder};

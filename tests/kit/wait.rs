@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 /// By then everything that is waited for must have happened, on a busy machine too.
-pub const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(20);
 
 /// Returns as soon as the condition holds, and tells how long that took.
 pub async fn eventually(what: &str, mut holds: impl AsyncFnMut() -> bool) -> Duration {

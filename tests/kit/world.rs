@@ -57,7 +57,16 @@ impl WorldBuilder {
         let driver = server.driver_path().expect("the warehouse's driver");
         options.insert("driver".into(), driver.to_string_lossy().into_owned());
         let (nan, infinity) = (ValuePolicy::default(), ValuePolicy::default());
-        let spec = SourceSpec { name: SourceName::new(name), kind: "adbc".into(), url: String::new(), allow_primary: false, nan, infinity, limits: Limits::default(), options };
+        let spec = SourceSpec {
+            name: SourceName::new(name),
+            kind: "adbc".into(),
+            url: String::new(),
+            allow_primary: false,
+            nan,
+            infinity,
+            limits: Limits::default(),
+            options,
+        };
         self.configured(spec)
     }
 
@@ -194,13 +203,6 @@ impl World {
         self.rows(&format!("EXPLAIN {sql}")).await.concat().join("\n")
     }
 
-    /// What the last query that read `source` sent there, with the rows that came: `system.query_sources`.
-    pub async fn sent(&self, source: &str) -> Vec<(String, u64)> {
-        let last = format!("SELECT max(query_id) FROM system.query_sources WHERE source = '{source}'");
-        let sql = format!("SELECT sql, rows FROM system.query_sources WHERE source = '{source}' AND query_id = ({last}) ORDER BY sql");
-        self.rows(&sql).await.into_iter().map(|row| (row[0].clone(), row[1].parse().expect("a number of rows"))).collect()
-    }
-
     /// The error, which must come.
     pub async fn error(&self, sql: &str) -> Error {
         match self.ask(sql).await {
@@ -212,6 +214,7 @@ impl World {
 
 fn text_rows(batch: &RecordBatch) -> Vec<Vec<String>> {
     let options = FormatOptions::default().with_null("NULL");
-    let columns: Vec<ArrayFormatter<'_>> = batch.columns().iter().map(|column| ArrayFormatter::try_new(column, &options).expect("a printable column")).collect();
+    let columns: Vec<ArrayFormatter<'_>> =
+        batch.columns().iter().map(|column| ArrayFormatter::try_new(column, &options).expect("a printable column")).collect();
     (0..batch.num_rows()).map(|row| columns.iter().map(|column| column.value(row).to_string()).collect()).collect()
 }

@@ -19,7 +19,10 @@ async fn interrupted(world: &World, sql: &str, act: impl FnOnce()) -> Result<usi
 #[tokio::test(flavor = "multi_thread")]
 async fn a_postgres_that_dies_and_comes_back() {
     let mut server = Postgres::start().await.unwrap();
-    server.run("app", "CREATE TABLE t AS SELECT n AS id FROM generate_series(1, 5) n; CREATE VIEW endless AS SELECT generate_series(1, 50000000) AS n").await.unwrap();
+    server
+        .run("app", "CREATE TABLE t AS SELECT n AS id FROM generate_series(1, 5) n; CREATE VIEW endless AS SELECT generate_series(1, 50000000) AS n")
+        .await
+        .unwrap();
     let file = SqliteFile::with("CREATE TABLE t (id INTEGER); INSERT INTO t VALUES (1);").await;
     let world = World::builder().source("app", "postgres", &server.url("app")).source("crm", "sqlite", &file.url()).start().await;
     assert_eq!(world.value("SELECT count(*) FROM app.public.t").await, "5");

@@ -190,7 +190,7 @@ async fn the_warehouse_agrees_with_itself() {
         .run(
             r"create database if not exists invariance; use database invariance; create schema if not exists public; use schema public;
             create table tricky (id number(10,0), i number(10,0), n number(12,2), big number(38,0), f float, t varchar, d date, ts timestamp_ntz, b boolean);
-            insert into tricky values (0, null, null, null, null, null, null, null, null), (1, -3, 0.05, 99999999999999999999, 0.0, 'a', '2026-11-30', '2026-11-30 12:00:00.000001', true),
+            insert into tricky values (0, null, null, null, null, null, null, null, null), (1, -3, 0.05, 999999999999999999, 0.0, 'a', '2026-11-30', '2026-11-30 12:00:00.000001', true),
                 (2, 0, -3, 7, 1.5, 'A', '0001-01-01', '1969-12-31 23:59:59', false), (3, 3, 7.1, -7, 0.1, 'a ', '1969-12-31', null, null), (4, 100, 2, 0, 1e300, '', null, '9999-12-31 00:00:00', true),
                 (5, 7, 0.05, 1, -1.5, 'é', '2026-12-01', '2026-11-30 12:00:00', false), (6, 8, 1, 2, 2.5, 'it''s', '2026-11-29', '2026-11-30', true);",
         )
@@ -199,7 +199,7 @@ async fn the_warehouse_agrees_with_itself() {
     let columns = [
         values("I", &["0", "-3", "3", "1.5"]),
         values("N", &["0.05", "-3.00", "7.1", "2"]),
-        values("BIG", &["99999999999999999999", "7", "0"]),
+        values("BIG", &["999999999999999999", "7", "0"]),
         values("F", &["0.0", "1.5", "0.1"]),
         text("T", &["'a'", "'A'", "'a '", "''", "'é'", "'it''s'"]),
         values("D", &["DATE '2026-11-30'", "DATE '0001-01-01'"]),

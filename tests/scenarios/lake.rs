@@ -33,7 +33,12 @@ async fn inserts_side_by_side_all_land() {
     world.rows("CREATE TABLE lake.s.t (id bigint)").await;
     let writers = (0..6).map(|n| {
         let (engine, session) = (world.engine.clone(), world.session("local", None));
-        tokio::spawn(async move { engine.run(&session, Query::new(format!("INSERT INTO lake.s.t SELECT value FROM generate_series({}, {})", n * 100 + 1, n * 100 + 100))).await.map(|_| ()) })
+        tokio::spawn(async move {
+            engine
+                .run(&session, Query::new(format!("INSERT INTO lake.s.t SELECT value FROM generate_series({}, {})", n * 100 + 1, n * 100 + 100)))
+                .await
+                .map(|_| ())
+        })
     });
     for writer in writers.collect::<Vec<_>>() {
         writer.await.unwrap().unwrap();

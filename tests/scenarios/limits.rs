@@ -19,7 +19,11 @@ async fn a_query_over_its_budget_of_rows_is_an_error() {
         .await;
     assert_eq!(world.value("SELECT count(*) FROM (SELECT id FROM rows.public.t WHERE id <= 100)").await, "100");
     for (table, word) in [("rows.public.t", "rows"), ("bytes.public.t", "bytes")] {
-        for sql in [format!("SELECT id, wide FROM {table}"), format!("SELECT max(wide) FROM {table}"), format!("SELECT count(*) FROM {table} a JOIN {table} b ON a.wide = b.wide")] {
+        for sql in [
+            format!("SELECT id, wide FROM {table}"),
+            format!("SELECT max(wide) FROM {table}"),
+            format!("SELECT count(*) FROM {table} a JOIN {table} b ON a.wide = b.wide"),
+        ] {
             let error = world.error(&sql).await;
             assert_eq!((error.code(), error.code().exit_code()), (ErrorCode::OverBudget, 3), "{sql}: {error:?}");
             assert!(format!("{error:?}").contains(word) && error.hint().is_some(), "{error:?}");
@@ -69,7 +73,8 @@ async fn crowds_share_few_connections_without_a_deadlock() {
     postgres().await.run("crowd", "CREATE TABLE t AS SELECT n AS id FROM generate_series(1, 100) n").await.unwrap();
     let file = SqliteFile::with("CREATE TABLE t (id INTEGER); INSERT INTO t VALUES (1), (2), (3);").await;
     let two = Limits { connections: 2, ..Limits::default() };
-    let world = World::builder().limited("app", "postgres", &postgres().await.url("crowd"), two.clone()).limited("crm", "sqlite", &file.url(), two).start().await;
+    let world =
+        World::builder().limited("app", "postgres", &postgres().await.url("crowd"), two.clone()).limited("crm", "sqlite", &file.url(), two).start().await;
     let queries = (0..60).map(|n| {
         let (engine, session) = (world.engine.clone(), world.session("local", None));
         let sql = match n % 3 {

@@ -31,7 +31,8 @@ async fn a_join_a_sort_and_an_aggregate_of_a_million_rows_in_64_mib() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_spill_is_a_clear_error() {
     let world = World::builder().memory(8 << 20).start().await;
-    let error = world.error("SELECT length(string_agg(concat('some payload ', value), ',')), array_agg(concat('p', value)) FROM generate_series(1, 3000000)").await;
+    let error =
+        world.error("SELECT length(string_agg(concat('some payload ', value), ',')), array_agg(concat('p', value)) FROM generate_series(1, 3000000)").await;
     assert_eq!(error.code(), ErrorCode::OutOfResources, "{error:?}");
     assert!(error.hint().unwrap_or_default().contains("memory_limit"), "{error:?}");
     assert_eq!(world.value("SELECT count(*) FROM generate_series(1, 10)").await, "10", "the memory came back");

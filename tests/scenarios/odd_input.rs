@@ -81,7 +81,10 @@ async fn parameters_are_values_and_never_text() {
     let ask = async |sql: &str, params: Vec<Parameter>| world.tell(&world.session, Query::new(sql).with_params(params)).await.map(|told| told.rows);
     let text = |text: &str| Parameter::Text(text.into());
     assert_eq!(ask("SELECT id FROM crm.main.t WHERE name = $1", vec![text("a'; DROP TABLE t; --")]).await.unwrap(), [["1"]]);
-    assert_eq!(ask("SELECT id FROM crm.main.t WHERE day = $1 AND amount = $2", vec![text("2026-11-30"), Parameter::Decimal("1.5".into())]).await.unwrap(), [["1"]]);
+    assert_eq!(
+        ask("SELECT id FROM crm.main.t WHERE day = $1 AND amount = $2", vec![text("2026-11-30"), Parameter::Decimal("1.5".into())]).await.unwrap(),
+        [["1"]]
+    );
     assert_eq!(ask("SELECT id FROM crm.main.t WHERE id = $1 OR id = $1 + 1 ORDER BY id", vec![Parameter::Int(1)]).await.unwrap(), [["1"], ["2"]]);
     assert_eq!(ask("SELECT count(*) FROM crm.main.t WHERE name = $1", vec![Parameter::Null]).await.unwrap(), [["0"]]);
     assert_eq!(ask("SELECT id FROM crm.main.t ORDER BY id LIMIT $1", vec![Parameter::Int(1)]).await.unwrap(), [["1"]]);

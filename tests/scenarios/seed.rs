@@ -18,19 +18,28 @@ async fn failed_payments_of_customers_with_open_tickets() {
     let app = Postgres::start().await.unwrap();
     let support = Postgres::start().await.unwrap();
     let billing = MariaDb::start().await.unwrap();
-    app.run("app", "CREATE TABLE customers (customer_id int PRIMARY KEY, email text, billing_ref text);
-        INSERT INTO customers VALUES (1, 'a@x.example', 'BILL-1'), (2, 'b@x.example', 'BILL-2'), (3, NULL, 'BILL-3');")
-        .await
-        .unwrap();
+    app.run(
+        "app",
+        "CREATE TABLE customers (customer_id int PRIMARY KEY, email text, billing_ref text);
+        INSERT INTO customers VALUES (1, 'a@x.example', 'BILL-1'), (2, 'b@x.example', 'BILL-2'), (3, NULL, 'BILL-3');",
+    )
+    .await
+    .unwrap();
     support
-        .run("support", "CREATE TABLE tickets (ticket_id int, customer_email text, status text);
-        INSERT INTO tickets VALUES (10, 'a@x.example', 'open'), (11, 'b@x.example', 'closed'), (12, NULL, 'open');")
+        .run(
+            "support",
+            "CREATE TABLE tickets (ticket_id int, customer_email text, status text);
+        INSERT INTO tickets VALUES (10, 'a@x.example', 'open'), (11, 'b@x.example', 'closed'), (12, NULL, 'open');",
+        )
         .await
         .unwrap();
     billing
-        .run("billing", "CREATE TABLE payments (customer_ref varchar(20), status varchar(10), failure_reason varchar(40), attempted_at datetime);
+        .run(
+            "billing",
+            "CREATE TABLE payments (customer_ref varchar(20), status varchar(10), failure_reason varchar(40), attempted_at datetime);
         INSERT INTO payments VALUES ('BILL-1', 'failed', 'card expired', now() - interval 1 day), ('BILL-1', 'failed', 'too old', now() - interval 30 day),
-        ('BILL-2', 'failed', 'no funds', now()), ('BILL-1', 'paid', NULL, now());")
+        ('BILL-2', 'failed', 'no funds', now()), ('BILL-1', 'paid', NULL, now());",
+        )
         .await
         .unwrap();
     let world = World::builder()
@@ -66,7 +75,9 @@ async fn failed_payments_of_customers_with_open_tickets() {
 async fn a_table_that_wants_a_filter_gets_one_or_is_not_read() {
     use weir_engine::TableRule;
     let app = Postgres::start().await.unwrap();
-    app.run("app", "CREATE TABLE events (id int, created_at date, note text); INSERT INTO events VALUES (1, '2026-11-01', 'a'), (2, '2026-11-30', 'b');").await.unwrap();
+    app.run("app", "CREATE TABLE events (id int, created_at date, note text); INSERT INTO events VALUES (1, '2026-11-01', 'a'), (2, '2026-11-30', 'b');")
+        .await
+        .unwrap();
     let rule = TableRule { schema: "public".into(), table: "events".into(), require_filter: vec!["created_at".into()] };
     let world = World::builder().source("app_pg", "postgres", &app.url("app")).rules("app_pg", vec![rule]).start().await;
 

@@ -62,16 +62,26 @@ impl sqllogictest::AsyncDB for Connection {
     }
 }
 
-/// A snapshot has another number each time.
+/// Before what is another number or time in each run: snapshots, their ages, and how small a file was compressed.
+const VOLATILE: [&str; 6] = ["FOR VERSION AS OF ", "snapshot=", "snapshot ", "as of 20", "rows, ", "manifest), "];
+
+/// The value with `N` in the place of such numbers and times.
 fn masked(value: &str) -> String {
-    let Some((before, after)) = value.split_once("FOR VERSION AS OF ").or_else(|| value.split_once("snapshot=")) else { return value.to_owned() };
-    let rest = after.trim_start_matches(|c: char| c.is_ascii_digit());
-    let mark = &value[before.len()..value.len() - after.len()];
-    format!("{before}{mark}N{}", masked(rest))
+    VOLATILE.iter().fold(value.to_owned(), |text, mark| mask_after(&text, mark))
+}
+
+fn mask_after(text: &str, mark: &str) -> String {
+    let mut pieces = text.split(mark);
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |before, after| {
+        let rest = after.trim_start_matches(|c: char| c.is_ascii_digit() || "-:.TZ".contains(c));
+        let sign = if rest.len() < after.len() { "N" } else { "" };
+        format!("{before}{mark}{sign}{rest}")
+    })
 }
 
 /// Values as they are, but for blanks at the end of a line.
-fn as_is(value: &String) -> String {
+fn as_is(value: &str) -> String {
     value.trim_end().to_owned()
 }
 
@@ -91,7 +101,8 @@ fn lines(row: &str) -> Vec<String> {
 fn cases() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("slt/cases");
     let entries = std::fs::read_dir(folder).expect("the folder of cases");
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a case").path()).filter(|path| path.extension().is_some_and(|kind| kind == "slt")).collect();
+    let mut files: Vec<PathBuf> =
+        entries.map(|entry| entry.expect("a case").path()).filter(|path| path.extension().is_some_and(|kind| kind == "slt")).collect();
     files.sort();
     files
 }
@@ -104,10 +115,10 @@ async fn run_case(file: &Path, shop: &SqliteFile) -> Result<(), String> {
         Ok(Connection { world, session })
     });
     if std::env::var_os("WEIR_BLESS").is_some() {
-        return runner.update_test_file(file, SEPARATOR, same, as_is, default_column_validator).await.map_err(|error| error.to_string());
+        return runner.update_test_file(file, SEPARATOR, same, |value| as_is(value), default_column_validator).await.map_err(|error| error.to_string());
     }
     runner.with_validator(same);
-    runner.with_normalizer(as_is);
+    runner.with_normalizer(|value| as_is(value));
     runner.run_file_async(file).await.map_err(|error| error.display(false).to_string())
 }
 

@@ -18,7 +18,11 @@ INSERT INTO events SELECT g, g % 3 + 1, timestamp '2026-11-01' + g * interval '1
 CREATE SCHEMA \"Odd Schema\";
 CREATE TABLE \"Odd Schema\".\"Mixed Case\" (\"The Id\" int, \"select\" text);
 INSERT INTO \"Odd Schema\".\"Mixed Case\" VALUES (7, 'seven');
+CREATE VIEW \"Odd Schema\".nap AS SELECT pg_sleep(3600)::text AS slept;
 ANALYZE;";
+
+/// A question that its source takes an hour for, unless it is cancelled there.
+pub const SLOW: &str = "SELECT slept FROM app_pg.\"Odd Schema\".nap";
 
 const BILLING: &str = "CREATE TABLE payments (id bigint unsigned, customer_id int, amount decimal(10,2), paid tinyint(1), at datetime(6));
 INSERT INTO payments VALUES (18446744073709551615, 1, 19.99, 1, '2026-11-03 08:00:00'), (2, 1, 5.00, 0, '2026-11-04 09:00:00'), (3, 2, 7.25, 1, NULL);";
@@ -26,10 +30,7 @@ INSERT INTO payments VALUES (18446744073709551615, 1, 19.99, 1, '2026-11-03 08:0
 const NOTES: &str = "CREATE TABLE notes (id INTEGER PRIMARY KEY, customer_id INTEGER, body TEXT);
 INSERT INTO notes VALUES (1, 1, 'called'), (2, 3, 'wrote');";
 
-const LAKE: &[&str] = &[
-    "CREATE SCHEMA lake.web",
-    "CREATE TABLE lake.web.visits AS SELECT id, customer_id, kind, at FROM app_pg.public.events WHERE id <= 100",
-];
+const LAKE: &[&str] = &["CREATE SCHEMA lake.web", "CREATE TABLE lake.web.visits AS SELECT id, customer_id, kind, at FROM app_pg.public.events WHERE id <= 100"];
 
 /// A world over these sources, before it starts.
 pub async fn builder() -> WorldBuilder {

@@ -31,7 +31,13 @@ tags|text[]|||
 note|text|||\n";
     assert_eq!(described, columns);
     let lists = doors.psql("\\pset format unaligned\n\\pset footer off\n\\l\n\\dn\n\\du\n\\dv \"app_pg.public\".*\n\\df\n").await;
-    for line in ["billing_mysql|weir|UTF8|C|C||libc|", "lake.web|weir", "local||{}", "app_pg.public|paying|view|weir", "Schema|Name|Result data type|Argument data types|Type"] {
+    for line in [
+        "billing_mysql|weir|UTF8|C|C||libc|",
+        "lake.web|weir",
+        "local||{}",
+        "app_pg.public|paying|view|weir",
+        "Schema|Name|Result data type|Argument data types|Type",
+    ] {
         assert!(lists.lines().any(|said| said == line), "{line} is not in\n{lists}");
     }
 }
@@ -40,7 +46,8 @@ note|text|||\n";
 #[tokio::test(flavor = "multi_thread")]
 async fn every_command_is_answered() {
     let (_world, doors, _file) = ground::open().await;
-    let commands = "d+ \"app_pg.public\".customers|d pg_class|dt+|dt *.*|dn+|l+|dp|dT|di|ds|dm|dx|db|dD|dC|ddp|dy|dRp|des|dF|dL|do|da|dA|dX|dE|dconfig|conninfo";
+    let commands =
+        "d+ \"app_pg.public\".customers|d pg_class|dt+|dt *.*|dn+|l+|dp|dT|di|ds|dm|dx|db|dD|dC|ddp|dy|dRp|des|dF|dL|do|da|dA|dX|dE|dconfig|conninfo";
     for command in commands.split('|') {
         let finished = doors.psql_in("weir", &["-v", "ON_ERROR_STOP=1"], &format!("\\{command}\n")).await;
         assert!(finished.success && !finished.output.contains("ERROR"), "\\{command}\n{}", finished.output);
@@ -62,7 +69,9 @@ select current_database(), current_schema(), count(*) from customers;
 select \"The Id\" from \"Odd Schema\".\"Mixed Case\";\n";
     assert_eq!(doors.psql(script).await, "id,note\n1,first\n2,\n3,\"it's; \"\"quoted\"\"\"\n1000 1000\n1\napp_pg|public|3\n7\n");
 
-    let stopped = doors.psql_in("weir", &["-1", "-At", "-v", "ON_ERROR_STOP=1", "-c", "select 1", "-c", "select * from app_pg.public.costumers", "-c", "select 2"], "").await;
+    let stopped = doors
+        .psql_in("weir", &["-1", "-At", "-v", "ON_ERROR_STOP=1", "-c", "select 1", "-c", "select * from app_pg.public.costumers", "-c", "select 2"], "")
+        .await;
     let error = "1\nERROR:  table app_pg.public.costumers does not exist\nHINT:  did you mean app_pg.public.customers";
     assert!(!stopped.success && stopped.output.starts_with(error) && !stopped.output.contains("\n2\n"), "{}", stopped.output);
     let several = doors.psql_in("weir", &["-At", "-c", "select 1; select 2"], "").await;
@@ -84,8 +93,7 @@ async fn databases_at_login() {
 #[tokio::test(flavor = "multi_thread")]
 async fn control_c_cancels() {
     let (world, doors, _file) = ground::open().await;
-    let slow = "select count(*) from app_pg.public.events a, app_pg.public.events b, app_pg.public.events c, app_pg.public.events d where a.ratio + b.ratio + c.ratio < d.ratio";
-    let mut command = doors.psql_command("local", "weir", &["-v", "VERBOSITY=verbose", "-c", slow]);
+    let mut command = doors.psql_command("local", "weir", &["-v", "VERBOSITY=verbose", "-c", ground::SLOW]);
     let client = command.stdin(Stdio::null()).stdout(Stdio::piped()).kill_on_drop(true).spawn().unwrap();
     let running = "SELECT count(*) FROM system.queries WHERE state = 'running' AND door = 'postgres'";
     eventually("the query runs", async || world.value(running).await == "1").await;

@@ -12,7 +12,9 @@ mod settings;
 
 pub use answer::{Ages, Answer, AnswerKind, BatchStream, ReceiptMaker, TableAge};
 pub use parameter::Parameter;
-pub use plan_report::{Budget, FragmentReport, Forecast, ForecastMethod, Kept, Materialized, PlacementReport, PlanReport, SourceReport, Suggestion, UsedToday, Verdict};
+pub use plan_report::{
+    Budget, Forecast, ForecastMethod, FragmentReport, Kept, Materialized, PlacementReport, PlanReport, SourceReport, Suggestion, UsedToday, Verdict,
+};
 pub use receipt::{DefinitionUse, KeyUse, Receipt, SourceUse, TableReceipt, thousands};
 pub use service::{Prepared, Query, QueryService, QueryState, QueryStatus, Readiness};
 pub use session::{Door, Session};

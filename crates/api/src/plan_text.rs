@@ -119,11 +119,22 @@ mod tests {
     use weir_base::Timestamp;
 
     fn fragment(sql: &str, kept: Vec<Kept>, forecast: Forecast) -> FragmentReport {
-        FragmentReport { sql: sql.into(), table: vec!["public.tickets".into()], pushed: vec!["filter status = 'open'".into(), "2 of 12 columns".into()], kept, forecast }
+        FragmentReport {
+            sql: sql.into(),
+            table: vec!["public.tickets".into()],
+            pushed: vec!["filter status = 'open'".into(), "2 of 12 columns".into()],
+            kept,
+            forecast,
+        }
     }
 
     fn report() -> PlanReport {
-        let kept = Kept { what: "filter name > 'm'".into(), code: "collation".into(), reason: "en_US sorts differently from binary".into(), remedy: Some("declare the column COLLATE \"C\"".into()) };
+        let kept = Kept {
+            what: "filter name > 'm'".into(),
+            code: "collation".into(),
+            reason: "en_US sorts differently from binary".into(),
+            remedy: Some("declare the column COLLATE \"C\"".into()),
+        };
         let forecast = Forecast { rows: Some(1840), rows_low: Some(1700), rows_high: Some(2000), bytes: Some(65_536), method: ForecastMethod::Explain };
         let budget = Budget { rows: Some(2_000_000), bytes: Some(512 << 20), used_today: UsedToday { rows: 1204, bytes: 9 } };
         PlanReport {

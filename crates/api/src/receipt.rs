@@ -71,13 +71,7 @@ impl Receipt {
         for source in &self.sources {
             let forecast = source.forecast_rows.map(|rows| format!(" (forecast {})", thousands(rows))).unwrap_or_default();
             let plural = if source.rows == 1 { "row" } else { "rows" };
-            parts.push(format!(
-                "{} {} {plural}{forecast}, {}, {:.0} ms",
-                source.source,
-                thousands(source.rows),
-                ByteSize(source.bytes),
-                source.ms
-            ));
+            parts.push(format!("{} {} {plural}{forecast}, {}, {:.0} ms", source.source, thousands(source.rows), ByteSize(source.bytes), source.ms));
         }
         let first = parts.join(" · ");
         let policies = if self.policies.is_empty() { String::new() } else { format!(" · {}", self.policies.join(", ")) };

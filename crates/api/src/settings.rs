@@ -153,10 +153,8 @@ impl Settings {
     pub fn all(&self) -> Vec<Setting> {
         let own = OWN.iter().map(|(name, description)| (name.to_string(), *description));
         let accepted = self.accepted.keys().map(|name| (name.clone(), "accepted for Postgres clients"));
-        let mut all: Vec<Setting> = own
-            .chain(accepted)
-            .map(|(name, description)| Setting { value: self.get(&name).unwrap_or_default(), name, description })
-            .collect();
+        let mut all: Vec<Setting> =
+            own.chain(accepted).map(|(name, description)| Setting { value: self.get(&name).unwrap_or_default(), name, description }).collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
         all
     }
@@ -165,8 +163,7 @@ impl Settings {
         let Some(current) = self.accepted.get_mut(name) else { return Err(unknown(name)) };
         let same = value.replace(['-', '_'], "").eq_ignore_ascii_case(&current.replace(['-', '_'], ""));
         if FIXED.contains(&name) && !same {
-            return Err(Error::new(ErrorCode::Unsupported, format!("setting {name} cannot be changed"))
-                .with_detail(format!("it is always {current}")));
+            return Err(Error::new(ErrorCode::Unsupported, format!("setting {name} cannot be changed")).with_detail(format!("it is always {current}")));
         }
         if let Some(offered) = offered_style(name, value) {
             return Err(Error::new(ErrorCode::Unsupported, format!("setting {name} cannot be changed to that"))

@@ -70,11 +70,8 @@ pub fn quote_ident(name: &str) -> String {
 /// The known names nearest to a wrong one, best first; empty when none is near. Case does not count.
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let wrong = wrong.to_lowercase();
-    let mut scored: Vec<(f64, &str)> = known
-        .into_iter()
-        .map(|name| (strsim::jaro_winkler(&wrong, &name.to_lowercase()), name))
-        .filter(|(score, _)| *score >= 0.80)
-        .collect();
+    let mut scored: Vec<(f64, &str)> =
+        known.into_iter().map(|name| (strsim::jaro_winkler(&wrong, &name.to_lowercase()), name)).filter(|(score, _)| *score >= 0.80).collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
     scored.truncate(SUGGESTIONS_MAX);
     scored.into_iter().map(|(_, name)| name.to_owned()).collect()

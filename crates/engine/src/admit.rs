@@ -3,9 +3,9 @@
 
 use crate::residual::{Leaves, Physical};
 use crate::run::QueryRun;
+use crate::scan::SourceScan;
 use std::sync::Arc;
 use weir_api::QueryState;
-use crate::scan::SourceScan;
 use weir_base::{Error, ErrorCode, Result};
 use weir_policy::Authorized;
 

@@ -192,7 +192,15 @@ mod tests {
     use weir_source::TableKind;
 
     fn table(schema: &str, name: &str) -> SourceTable {
-        SourceTable { schema: schema.into(), name: name.into(), kind: TableKind::Table, columns: vec![], rows_estimate: None, bytes_estimate: None, comment: None }
+        SourceTable {
+            schema: schema.into(),
+            name: name.into(),
+            kind: TableKind::Table,
+            columns: vec![],
+            rows_estimate: None,
+            bytes_estimate: None,
+            comment: None,
+        }
     }
 
     fn part(text: &str, quoted: bool) -> Part {
@@ -201,7 +209,8 @@ mod tests {
 
     #[test]
     fn quoted_is_exact_and_unquoted_folds_when_unambiguous() {
-        let catalog = SourceCatalog::new(vec![table("PUBLIC", "REVENUE"), table("public", "cs_user"), table("public", "cs_User"), table("public", "MyTable")], vec![]);
+        let catalog =
+            SourceCatalog::new(vec![table("PUBLIC", "REVENUE"), table("public", "cs_user"), table("public", "cs_User"), table("public", "MyTable")], vec![]);
         let found = |schema, quoted_schema, name, quoted| catalog.find(&part(schema, quoted_schema), &part(name, quoted));
         assert!(matches!(found("public", false, "revenue", false), Found::One(found) if found.name == "REVENUE"));
         assert!(matches!(found("public", false, "revenue", true), Found::None));

@@ -245,7 +245,8 @@ impl QueryService for Engine {
 
     async fn status(&self, session: &Arc<Session>, id: QueryId) -> Result<QueryStatus> {
         let run = self.visible_run(session, id)?;
-        run.map(|run| run.status()).ok_or_else(|| Error::new(ErrorCode::NotFound, format!("query {id} is not known")).with_hint("system.queries has older ones"))
+        run.map(|run| run.status())
+            .ok_or_else(|| Error::new(ErrorCode::NotFound, format!("query {id} is not known")).with_hint("system.queries has older ones"))
     }
 
     async fn readiness(&self) -> Readiness {

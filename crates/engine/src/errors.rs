@@ -32,7 +32,9 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
             Some(ours) => ours,
             None => from_shared(&inner),
         },
-        DataFusionError::IoError(io) if out_of_disk(&io) => Error::new(ErrorCode::OutOfResources, "the disk for spilled data is full").with_detail(io.to_string()),
+        DataFusionError::IoError(io) if out_of_disk(&io) => {
+            Error::new(ErrorCode::OutOfResources, "the disk for spilled data is full").with_detail(io.to_string())
+        }
         other => Error::internal("query engine failed").with_detail(first_line(&other.strip_backtrace())),
     }
 }
@@ -93,7 +95,9 @@ pub(crate) fn from_parser(error: ParserError) -> Error {
         ParserError::RecursionLimitExceeded => {
             Error::new(ErrorCode::LimitExceeded, "statement is nested too deeply").with_hint("split it, or use common table expressions")
         }
-        ParserError::TokenizerError(text) | ParserError::ParserError(text) => Error::new(ErrorCode::Syntax, "syntax error").with_detail(lower_first(&first_line(&text))),
+        ParserError::TokenizerError(text) | ParserError::ParserError(text) => {
+            Error::new(ErrorCode::Syntax, "syntax error").with_detail(lower_first(&first_line(&text)))
+        }
     }
 }
 
@@ -131,12 +135,15 @@ fn from_arrow(error: &ArrowError) -> Error {
             Error::new(ErrorCode::ValueOutOfRange, "a number is out of the range of the type it is cast to").with_hint("try_cast gives NULL instead")
         }
         ArrowError::InvalidArgumentError(text) if text.contains("exceed max scale") || text.contains("too large to store") => {
-            Error::new(ErrorCode::ValueOutOfRange, "a decimal needs more digits than there are").with_hint("cast one side to fewer decimal places, or to double")
+            Error::new(ErrorCode::ValueOutOfRange, "a decimal needs more digits than there are")
+                .with_hint("cast one side to fewer decimal places, or to double")
         }
         ArrowError::CastError(_) => Error::new(ErrorCode::BadValue, "a value does not fit the type it is cast to").with_hint("try_cast gives NULL instead"),
         ArrowError::ParseError(_) => Error::new(ErrorCode::BadValue, "a text does not fit the type it is read as"),
         ArrowError::DictionaryKeyOverflowError => Error::new(ErrorCode::LimitExceeded, "too many different values in one column"),
-        ArrowError::IoError(text, io) if out_of_disk(io) => Error::new(ErrorCode::OutOfResources, "the disk for spilled data is full").with_detail(text.clone()),
+        ArrowError::IoError(text, io) if out_of_disk(io) => {
+            Error::new(ErrorCode::OutOfResources, "the disk for spilled data is full").with_detail(text.clone())
+        }
         other => Error::internal("query engine failed").with_detail(first_line(&other.to_string())),
     }
 }
@@ -151,7 +158,12 @@ fn from_plan_text(text: &str) -> Error {
     let folded = line.to_lowercase();
     let code = if folded.contains("invalid function") || folded.contains("unknown function") {
         ErrorCode::UnknownFunction
-    } else if folded.contains("coerc") || folded.contains("cannot infer common") || folded.contains("type mismatch") || folded.contains("no function matches") || folded.contains("signature") {
+    } else if folded.contains("coerc")
+        || folded.contains("cannot infer common")
+        || folded.contains("type mismatch")
+        || folded.contains("no function matches")
+        || folded.contains("signature")
+    {
         ErrorCode::TypeMismatch
     } else if folded.contains("table '") && folded.contains("not found") {
         ErrorCode::UnknownTable

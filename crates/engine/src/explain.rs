@@ -27,7 +27,9 @@ pub(crate) async fn explain(planning: &PlanningSession<'_>, shared: &Arc<Shared>
     let (report, physical) = reported(planning, *request.inner, params).await?;
     let mut lines: Vec<String> = match request.format {
         ExplainFormat::Words => report.to_text().lines().map(str::to_owned).collect(),
-        ExplainFormat::Json => vec![serde_json::to_string_pretty(&report).map_err(|error| Error::internal("plan does not print").with_detail(error.to_string()))?],
+        ExplainFormat::Json => {
+            vec![serde_json::to_string_pretty(&report).map_err(|error| Error::internal("plan does not print").with_detail(error.to_string()))?]
+        }
         ExplainFormat::Tree => report.residual.clone(),
     };
     if request.analyze {

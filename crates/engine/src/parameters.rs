@@ -3,9 +3,9 @@
 
 use crate::errors::from_datafusion;
 use arrow::datatypes::{DataType, TimeUnit};
+use datafusion::common::ParamValues;
 use datafusion::common::ScalarValue;
 use datafusion::common::metadata::ScalarAndMetadata;
-use datafusion::common::ParamValues;
 use datafusion::logical_expr::LogicalPlan;
 use weir_api::Parameter;
 use weir_base::limits::PARAMETERS_MAX;
@@ -22,7 +22,11 @@ pub(crate) fn types(plan: &LogicalPlan) -> Result<Vec<Option<DataType>>> {
 pub(crate) fn fill(plan: LogicalPlan, params: &[Parameter]) -> Result<LogicalPlan> {
     let wanted = types(&plan)?;
     if wanted.len() > params.len() {
-        return Err(Error::new(ErrorCode::Protocol, "a parameter has no value").with_detail(format!("the statement has {}, {} were given", wanted.len(), params.len())));
+        return Err(Error::new(ErrorCode::Protocol, "a parameter has no value").with_detail(format!(
+            "the statement has {}, {} were given",
+            wanted.len(),
+            params.len()
+        )));
     }
     if params.is_empty() {
         return Ok(plan);
@@ -37,7 +41,9 @@ pub(crate) fn fill(plan: LogicalPlan, params: &[Parameter]) -> Result<LogicalPla
 
 fn number(name: &str) -> Result<usize> {
     let number = name.strip_prefix('$').and_then(|digits| digits.parse().ok());
-    number.filter(|number| (1..=PARAMETERS_MAX).contains(number)).ok_or_else(|| Error::new(ErrorCode::Syntax, format!("bad parameter {name}")).with_hint("write $1, $2 and so on"))
+    number
+        .filter(|number| (1..=PARAMETERS_MAX).contains(number))
+        .ok_or_else(|| Error::new(ErrorCode::Syntax, format!("bad parameter {name}")).with_hint("write $1, $2 and so on"))
 }
 
 fn scalar(index: usize, param: &Parameter, target: Option<&DataType>) -> Result<ScalarValue> {

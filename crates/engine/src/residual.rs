@@ -4,10 +4,11 @@
 use crate::bind::{Bound, OutputNames};
 use crate::errors::from_datafusion;
 use crate::scan::{LakeScan, SourceScan};
+use arrow::datatypes::FieldRef;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::datasource::source_as_provider;
 use datafusion::execution::SessionState;
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::logical_expr::{LogicalPlan, TableScan};
 use datafusion::physical_plan::ExecutionPlan;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,9 +51,19 @@ fn joins_outgrow(plan: &LogicalPlan, memory_bytes_max: usize) -> bool {
     joins > 0 && second.is_some_and(|bytes| bytes > memory_bytes_max / 4)
 }
 
-fn table_bytes(scan: &datafusion::logical_expr::TableScan) -> usize {
-    let statistics = source_as_provider(&scan.source).ok().and_then(|table| table.statistics());
-    statistics.and_then(|known| known.total_byte_size.get_value().copied()).unwrap_or(0)
+/// What a row costs in a hash table beside its values.
+const ROW_OVERHEAD_BYTES: usize = 24;
+/// What a value without a fixed width is taken to need.
+const TEXT_BYTES: usize = 32;
+
+/// What the columns that are needed of a table take in memory; files say less, since they are compressed.
+fn table_bytes(scan: &TableScan) -> usize {
+    let Some(known) = source_as_provider(&scan.source).ok().and_then(|table| table.statistics()) else { return 0 };
+    let stored = known.total_byte_size.get_value().copied().unwrap_or(0);
+    let width = |field: &FieldRef| field.data_type().primitive_width().unwrap_or(TEXT_BYTES);
+    let row_bytes: usize = scan.projected_schema.fields().iter().map(width).sum::<usize>() + ROW_OVERHEAD_BYTES;
+    let in_memory = known.num_rows.get_value().map_or(0, |rows| rows.saturating_mul(row_bytes));
+    in_memory.max(stored)
 }
 
 /// The scans of a plan, in the order in which the plan shows them.

@@ -45,7 +45,9 @@ fn place(table: &Resolved, settings: &Settings, now: Timestamp) -> Result<Placem
 
 fn live(name: String, settings: &Settings) -> Result<Placement> {
     if settings.read == ReadMode::Copy {
-        return Err(Error::new(ErrorCode::NotFreshEnough, format!("{name} has no copy in the lake")).with_detail("weir.read is copy").with_hint("SET weir.read = auto"));
+        return Err(Error::new(ErrorCode::NotFreshEnough, format!("{name} has no copy in the lake"))
+            .with_detail("weir.read is copy")
+            .with_hint("SET weir.read = auto"));
     }
     let why = if settings.read == ReadMode::Live { "asked for live" } else { "it has no other placement" };
     Ok(Placement { table: name, placement: "live", as_of: None, why: why.into() })

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The planner's session for one statement: the settings of the client's session, turned into those of the query engine.
 
-use crate::bind::{Names, TypeNames};
 use crate::bind::names::WHOLE_DATABASE;
+use crate::bind::{Names, TypeNames};
 use crate::engine::Shared;
 use crate::errors::from_datafusion;
 use crate::pg_catalog::Reader;
 use crate::run::QueryRun;
 use crate::system;
 use datafusion::catalog::{CatalogProviderList, TableProvider};
-use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::execution::SessionState;
+use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::prelude::SessionConfig;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
@@ -40,7 +40,9 @@ impl PlanningSession<'_> {
         let timezone = self.session.settings().timezone.clone();
         let mut config: SessionConfig = template.config().clone().with_extension(self.run.clone());
         config.options_mut().set("datafusion.execution.time_zone", &timezone).map_err(from_datafusion)?;
-        let builder = SessionStateBuilder::new_from_existing(template.clone()).with_session_id(self.session.id.to_string()).with_type_planner(Arc::new(TypeNames { zone: timezone.into() }));
+        let builder = SessionStateBuilder::new_from_existing(template.clone())
+            .with_session_id(self.session.id.to_string())
+            .with_type_planner(Arc::new(TypeNames { zone: timezone.into() }));
         let mut state = builder.with_config(config).with_catalog_list(catalogs).build();
         crate::pg_catalog::register_session_functions(&mut state, self.session)?;
         state.mark_start_execution();
@@ -88,11 +90,6 @@ pub(crate) fn template(config: &crate::EngineConfig) -> Result<SessionState> {
     options.catalog.information_schema = false;
     // A repartition costs more than it brings for the few batches that most answers have.
     options.optimizer.prefer_hash_join = true;
-    let state = SessionStateBuilder::new()
-        .with_config(session)
-        .with_runtime_env(runtime)
-        .with_default_features()
-        .with_file_formats(Vec::new())
-        .build();
+    let state = SessionStateBuilder::new().with_config(session).with_runtime_env(runtime).with_default_features().with_file_formats(Vec::new()).build();
     Ok(state)
 }

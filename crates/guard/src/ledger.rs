@@ -48,9 +48,7 @@ impl Spending {
     fn add_bytes(&self, bytes: u64) -> Result<()> {
         let total = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         match self.bytes_max {
-            Some(max) if total > max => {
-                Err(self.over("bytes_per_query", &ByteSize(total).to_string(), &ByteSize(max).to_string()))
-            }
+            Some(max) if total > max => Err(self.over("bytes_per_query", &ByteSize(total).to_string(), &ByteSize(max).to_string())),
             _ => Ok(()),
         }
     }

@@ -172,7 +172,7 @@ async fn selection(table: &LakeTable, planned: &PlannedFile, morsel: &Morsel) ->
         });
     };
     if let Some(piece) = &morsel.rows {
-        narrow(ranges([piece.start as usize..piece.end as usize].into_iter(), rows));
+        narrow(ranges(std::iter::once(piece.start as usize..piece.end as usize), rows));
     }
     for delete in &planned.positions {
         let deleted = delete.positions_of(table.io(), &planned.entry).await?;

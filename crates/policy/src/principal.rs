@@ -37,10 +37,9 @@ impl Policy {
             return Ok(Principal { user: user.clone(), open: true, roles: Vec::new() });
         }
         let roles = self.users.get(user).cloned();
-        roles.map(|roles| Principal { user: user.clone(), open: false, roles }).ok_or_else(|| {
-            Error::new(ErrorCode::Forbidden, format!("user {user} is not configured"))
-                .with_hint("add the user to `users` in weir.yaml")
-        })
+        roles
+            .map(|roles| Principal { user: user.clone(), open: false, roles })
+            .ok_or_else(|| Error::new(ErrorCode::Forbidden, format!("user {user} is not configured")).with_hint("add the user to `users` in weir.yaml"))
     }
 }
 

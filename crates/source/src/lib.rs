@@ -14,8 +14,6 @@ pub mod registry;
 pub mod sqlite;
 
 pub use capability::{Operand, Operation, Reason, Support};
-pub use contract::{
-    BatchStream, Column, Discovered, Estimate, Fetched, Health, OutputColumn, ServerRole, Source, SourceTable, Statement, TableKind,
-};
+pub use contract::{BatchStream, Column, Discovered, Estimate, Fetched, Health, OutputColumn, ServerRole, Source, SourceTable, Statement, TableKind};
 pub use dialect::Dialect;
 pub use registry::{CONNECTORS, ConnectorKind, SourceSpec, ValuePolicy, connect};

@@ -59,9 +59,7 @@ pub fn connect(spec: SourceSpec) -> Result<Arc<dyn Source>> {
         let near = nearest(&spec.kind, CONNECTORS.iter().map(|kind| kind.word));
         let known: Vec<&str> = CONNECTORS.iter().map(|kind| kind.word).collect();
         let hint = near.first().map_or_else(|| format!("known types: {}", known.join(", ")), |near| format!("did you mean {near}?"));
-        return Err(Error::new(ErrorCode::Config, format!("unknown source type {}", spec.kind))
-            .with_detail(format!("source {}", spec.name))
-            .with_hint(hint));
+        return Err(Error::new(ErrorCode::Config, format!("unknown source type {}", spec.kind)).with_detail(format!("source {}", spec.name)).with_hint(hint));
     };
     (kind.make)(spec)
 }

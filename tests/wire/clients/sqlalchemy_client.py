@@ -68,7 +68,7 @@ def walks_one_source():
     door = engine("app_pg")
     inspector = sa.inspect(door)
     assert inspector.default_schema_name == "public"
-    assert sorted(inspector.get_table_names()) == ["customers", "events"]
+    assert sorted(inspector.get_table_names()) == ["Mixed Case", "customers", "events"]
     events = sa.Table("events", sa.MetaData(), autoload_with=door)
     with door.connect() as connection:
         assert connection.scalar(sa.select(sa.func.count()).select_from(events).where(events.c.seen)) == 500

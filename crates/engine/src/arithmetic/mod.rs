@@ -2,6 +2,7 @@
 //! Arithmetic that is exact or an error: whole numbers and sums never wrap around (the query engine's own would).
 
 mod checked;
+mod floats;
 mod rule;
 mod sum;
 mod totals;
@@ -15,9 +16,10 @@ use datafusion::logical_expr::AggregateUDF;
 use std::sync::Arc;
 use weir_base::{Error, ErrorCode, Result};
 
-/// Replaces `sum`, and adds the rule that checks `+`, `-` and `*`.
+/// Replaces `sum`, adds the rule that checks `+`, `-` and `*`, and compares floating point numbers with decimals as doubles.
 pub(crate) fn register(state: &mut SessionState) -> Result<()> {
     state.add_analyzer_rule(Arc::new(rule::CheckArithmetic));
+    state.register_function_rewrite(Arc::new(floats::CompareAsDoubles)).map_err(from_datafusion)?;
     state.register_udaf(Arc::new(AggregateUDF::from(sum::CheckedSum::new()))).map_err(from_datafusion)?;
     Ok(())
 }

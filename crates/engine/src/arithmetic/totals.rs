@@ -8,8 +8,8 @@ use arrow::buffer::NullBuffer;
 use arrow::compute::{cast, nullif};
 use arrow::datatypes::{DataType, Decimal128Type, Int64Type, UInt64Type};
 use datafusion::common::{Result, ScalarValue, internal_err};
-use datafusion::physical_expr::NullState;
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
+use datafusion::physical_expr::NullState;
 use std::sync::Arc;
 
 /// The sum of a batch. Error: beyond 128 bits.
@@ -72,7 +72,13 @@ impl GroupTotals {
         Self { totals: Vec::new(), seen: NullState::new(), output }
     }
 
-    fn add<T: ArrowPrimitiveType + Send>(&mut self, values: &PrimitiveArray<T>, groups: &[usize], filter: Option<&BooleanArray>, group_count: usize) -> Result<()>
+    fn add<T: ArrowPrimitiveType + Send>(
+        &mut self,
+        values: &PrimitiveArray<T>,
+        groups: &[usize],
+        filter: Option<&BooleanArray>,
+        group_count: usize,
+    ) -> Result<()>
     where
         i128: From<T::Native>,
     {

@@ -13,13 +13,13 @@ mod type_names;
 
 pub(crate) use names::{Names, Resolved};
 pub(crate) use output_names::OutputNames;
-pub(crate) use type_names::TypeNames;
 pub(crate) use statement::{Command, Explain, ExplainFormat, classify, parse, split};
+pub(crate) use type_names::TypeNames;
 
 use crate::errors::from_datafusion;
-use crate::{parameters, pg_catalog};
 use crate::scan::{LakeTableProvider, SourceTableProvider};
 use crate::session::PlanningSession;
+use crate::{parameters, pg_catalog};
 use catalog::StatementCatalogs;
 use datafusion::catalog::TableProvider;
 use datafusion::execution::SessionState;

@@ -20,8 +20,15 @@ pub(crate) const INFORMATION_SCHEMA: &str = "information_schema";
 /// What a name means.
 #[derive(Debug, Clone)]
 pub(crate) enum Resolved {
-    Live { handle: Arc<SourceHandle>, name: TableName, table: Arc<SourceTable> },
-    Lake { name: TableName, table: Arc<LakeTable> },
+    Live {
+        handle: Arc<SourceHandle>,
+        name: TableName,
+        table: Arc<SourceTable>,
+    },
+    Lake {
+        name: TableName,
+        table: Arc<LakeTable>,
+    },
     /// `system.queries` and its sisters.
     System(TableName),
     /// `pg_catalog` and `information_schema`.
@@ -265,7 +272,9 @@ fn did_you_mean<'n>(wrong: &str, known: impl IntoIterator<Item = &'n str>) -> Op
 }
 
 fn ambiguous(typed: &str, names: &[String]) -> Error {
-    Error::new(ErrorCode::AmbiguousName, format!("name {typed} is ambiguous")).with_detail(format!("it could be {}", names.join(" or "))).with_hint("quote the name you mean")
+    Error::new(ErrorCode::AmbiguousName, format!("name {typed} is ambiguous"))
+        .with_detail(format!("it could be {}", names.join(" or ")))
+        .with_hint("quote the name you mean")
 }
 
 /// The known name that a part means: exact first, else the only one that differs in case.

@@ -18,8 +18,12 @@ pub(super) fn as_question(statement: Statement) -> Result<Statement> {
         Statement::ShowSchemas { show_options, .. } => {
             listed("SELECT DISTINCT source, schema FROM system.tables WHERE true", "source = {p0}", "schema", show_options, "source, schema")?
         }
-        Statement::ShowDatabases { show_options, .. } => listed("SELECT source, type, state FROM system.sources WHERE true", "source = {p0}", "source", show_options, "source")?,
-        Statement::ShowColumns { show_options, .. } => listed(COLUMNS, "concat(source, '.', schema, '.', \"table\") = concat({p0}, '.', {p1}, '.', {p2})", "\"column\"", show_options, "position")?,
+        Statement::ShowDatabases { show_options, .. } => {
+            listed("SELECT source, type, state FROM system.sources WHERE true", "source = {p0}", "source", show_options, "source")?
+        }
+        Statement::ShowColumns { show_options, .. } => {
+            listed(COLUMNS, "concat(source, '.', schema, '.', \"table\") = concat({p0}, '.', {p1}, '.', {p2})", "\"column\"", show_options, "position")?
+        }
         Statement::ExplainTable { table_name, .. } => {
             let parts: Vec<String> = table_name.0.iter().map(|part| part.as_ident().map_or_else(|| part.to_string(), |ident| ident.value.clone())).collect();
             format!("{COLUMNS} AND concat(source, '.', schema, '.', \"table\") = {} ORDER BY position", quoted(&parts.join(".")))
@@ -43,7 +47,9 @@ fn listed(base: &str, within: &str, name: &str, options: &ShowStatementOptions, 
         sql.push_str(&match filter {
             ShowStatementFilter::Like(pattern) | ShowStatementFilter::NoKeyword(pattern) => format!(" AND {name} LIKE {}", quoted(pattern)),
             ShowStatementFilter::ILike(pattern) => format!(" AND {name} ILIKE {}", quoted(pattern)),
-            ShowStatementFilter::Where(_) => return Err(Error::new(ErrorCode::Unsupported, "SHOW … WHERE is not in Weir").with_hint("select from system.tables or system.columns")),
+            ShowStatementFilter::Where(_) => {
+                return Err(Error::new(ErrorCode::Unsupported, "SHOW … WHERE is not in Weir").with_hint("select from system.tables or system.columns"));
+            }
         });
     }
     Ok(format!("{sql} ORDER BY {order}"))
@@ -55,7 +61,8 @@ fn filled(within: &str, place: &ShowStatementIn) -> Result<String> {
     let parts: Vec<String> = name.0.iter().map(|part| part.as_ident().map_or_else(|| part.to_string(), |ident| ident.value.clone())).collect();
     let wanted = within.matches("{p").count();
     if parts.len() > wanted || (parts.len() < wanted && wanted == 3) {
-        return Err(Error::new(ErrorCode::Syntax, format!("{name} has {} parts where {wanted} are needed", parts.len())).with_hint("names have three parts: source.schema.table"));
+        return Err(Error::new(ErrorCode::Syntax, format!("{name} has {} parts where {wanted} are needed", parts.len()))
+            .with_hint("names have three parts: source.schema.table"));
     }
     let kept: Vec<&str> = if wanted == 3 { vec![within] } else { within.split(" AND ").take(parts.len()).collect() };
     let mut filled = kept.join(" AND ");

@@ -2,8 +2,8 @@
 //! From text to one classified statement: a question, a setting, or something that writes.
 
 use super::depth;
-use crate::errors::from_parser;
 use super::show;
+use crate::errors::from_parser;
 use crate::pg_catalog;
 use datafusion::sql::sqlparser::ast::{self, AnalyzeFormat, AnalyzeFormatKind, ObjectName, ObjectType, Reset, SchemaName, Set, Statement, UtilityOption};
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
@@ -25,13 +25,25 @@ pub(crate) enum Command {
     ShowAll,
     /// Accepted so that clients are content; there is nothing to begin or to commit in a reader.
     Transaction(&'static str),
-    CreateSchema { name: ObjectName, if_not_exists: bool },
+    CreateSchema {
+        name: ObjectName,
+        if_not_exists: bool,
+    },
     CreateTable(Box<ast::CreateTable>),
     Insert(Box<Statement>),
-    DropTables { names: Vec<ObjectName>, if_exists: bool },
-    DropSchemas { names: Vec<ObjectName>, if_exists: bool },
+    DropTables {
+        names: Vec<ObjectName>,
+        if_exists: bool,
+    },
+    DropSchemas {
+        names: Vec<ObjectName>,
+        if_exists: bool,
+    },
     /// A write that the lake does not do yet and a source never does; the target decides which error it is.
-    OtherWrite { what: String, target: Option<ObjectName> },
+    OtherWrite {
+        what: String,
+        target: Option<ObjectName>,
+    },
 }
 
 /// EXPLAIN of an inner statement.
@@ -196,7 +208,8 @@ fn explain(analyze: bool, inner: Statement, format: Option<AnalyzeFormatKind>, o
             ("format", "tree") => explain.format = ExplainFormat::Tree,
             ("costs" | "verbose" | "buffers" | "timing" | "summary" | "settings", _) => {}
             (name, value) => {
-                return Err(Error::new(ErrorCode::Syntax, format!("unknown EXPLAIN option {name} {value}")).with_hint("write EXPLAIN (ANALYZE, FORMAT JSON) query; formats are text, json and tree"));
+                return Err(Error::new(ErrorCode::Syntax, format!("unknown EXPLAIN option {name} {value}"))
+                    .with_hint("write EXPLAIN (ANALYZE, FORMAT JSON) query; formats are text, json and tree"));
             }
         }
     }
@@ -216,12 +229,18 @@ fn show(words: Vec<String>) -> Command {
 fn classify_set(set: Set) -> Result<Command> {
     Ok(match set {
         Set::SingleAssignment { variable, values, .. } => Command::Set(vec![(dotted(&variable), value_text(&values))]),
-        Set::MultipleAssignments { assignments } => Command::Set(assignments.iter().map(|one| (dotted(&one.name), value_text(std::slice::from_ref(&one.value)))).collect()),
+        Set::MultipleAssignments { assignments } => {
+            Command::Set(assignments.iter().map(|one| (dotted(&one.name), value_text(std::slice::from_ref(&one.value)))).collect())
+        }
         Set::SetTimeZone { value, .. } => Command::Set(vec![("timezone".into(), value_text(&[value]))]),
         Set::SetNames { charset_name, .. } => Command::Set(vec![("client_encoding".into(), charset_name.value)]),
         Set::SetNamesDefault {} => Command::Reset(Some("client_encoding".into())),
         Set::SetTransaction { .. } => Command::Transaction("SET"),
-        other => return Err(Error::new(ErrorCode::Unsupported, "this form of SET is not in Weir").with_detail(other.to_string()).with_hint("write SET name = value")),
+        other => {
+            return Err(Error::new(ErrorCode::Unsupported, "this form of SET is not in Weir")
+                .with_detail(other.to_string())
+                .with_hint("write SET name = value"));
+        }
     })
 }
 
@@ -308,7 +327,9 @@ mod tests {
     fn settings_are_read() {
         let Command::Set(set) = classify(parse("SET weir.pushdown = 'random:7'").unwrap()).unwrap() else { panic!("not a SET") };
         assert_eq!(set, [("weir.pushdown".to_owned(), "random:7".to_owned())]);
-        assert!(matches!(classify(parse("SET TIME ZONE 'Europe/Berlin'").unwrap()).unwrap(), Command::Set(set) if set[0] == ("timezone".into(), "Europe/Berlin".into())));
+        assert!(
+            matches!(classify(parse("SET TIME ZONE 'Europe/Berlin'").unwrap()).unwrap(), Command::Set(set) if set[0] == ("timezone".into(), "Europe/Berlin".into()))
+        );
     }
 
     #[test]

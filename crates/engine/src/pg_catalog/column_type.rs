@@ -57,9 +57,10 @@ impl ColumnType {
             DataType::Timestamp(_, Some(_)) => Self::plain(1184),
             DataType::Interval(_) | DataType::Duration(_) => Self::plain(1186),
             DataType::UInt64 => Self::numeric(20, 0),
-            DataType::Decimal32(precision, scale) | DataType::Decimal64(precision, scale) | DataType::Decimal128(precision, scale) | DataType::Decimal256(precision, scale) => {
-                Self::numeric(*precision, *scale)
-            }
+            DataType::Decimal32(precision, scale)
+            | DataType::Decimal64(precision, scale)
+            | DataType::Decimal128(precision, scale)
+            | DataType::Decimal256(precision, scale) => Self::numeric(*precision, *scale),
             DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) | DataType::ListView(item) | DataType::LargeListView(item) => {
                 Self::array_of(Self::of(item.data_type()))
             }

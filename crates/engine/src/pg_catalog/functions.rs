@@ -5,6 +5,7 @@ use super::Reader;
 use super::column_type::standard_oid;
 use super::oids::{OWNER, OWNER_NAME};
 use super::snapshot::VisibleTable;
+use crate::bind::names::PG_CATALOG;
 use crate::errors::from_datafusion;
 use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::compute::cast;
@@ -46,7 +47,11 @@ pub(crate) fn register_session_functions(state: &mut SessionState, session: &Ses
     let database = crate::session::database(session).to_owned();
     let settings = session.settings().clone();
     let mut told: Vec<Told> = ["session_user", "current_user", "user", "current_role"].into_iter().map(|name| Told::constant(name, user.clone())).collect();
-    told.extend([Told::constant("current_database", database.clone()), Told::constant("current_catalog", database), Told::constant("version", VERSION.to_owned())]);
+    told.extend([
+        Told::constant("current_database", database.clone()),
+        Told::constant("current_catalog", database),
+        Told::constant("version", VERSION.to_owned()),
+    ]);
     told.push(Told::text("current_setting", move |arguments| settings.get(arguments.first().copied().flatten()?).ok()));
     register(state, told)
 }
@@ -206,34 +211,49 @@ fn names(reader: &Arc<Reader>) -> Vec<Told> {
     let any_type: fn(&Reader, &[Option<&str>]) -> Option<i32> = |reader, arguments| reader.type_oid(first(arguments)?);
     let schema: fn(&Reader, &[Option<&str>]) -> Option<i32> = |reader, arguments| reader.schema_oid(first(arguments)?);
     vec![
-        Told::number("regclass_oid", with(|reader, arguments| first(arguments)?.parse().ok().or_else(|| Some(reader.snapshot.table_named(first(arguments)?)?.oid)))),
-        Told::number("regrole_oid", with(|reader, arguments| {
-            let name = first(arguments)?;
-            let known = [(OWNER_NAME, OWNER), (reader.snapshot.user.as_str(), reader.snapshot.user_oid)];
-            name.parse().ok().or_else(|| known.iter().find(|(role, _)| *role == name).map(|(_, oid)| *oid))
-        })),
+        Told::number(
+            "regclass_oid",
+            with(|reader, arguments| first(arguments)?.parse().ok().or_else(|| Some(reader.snapshot.table_named(first(arguments)?)?.oid))),
+        ),
+        Told::number(
+            "regrole_oid",
+            with(|reader, arguments| {
+                let name = first(arguments)?;
+                let known = [(OWNER_NAME, OWNER), (reader.snapshot.user.as_str(), reader.snapshot.user_oid)];
+                name.parse().ok().or_else(|| known.iter().find(|(role, _)| *role == name).map(|(_, oid)| *oid))
+            }),
+        ),
         Told::number("to_regclass", with(class)),
         Told::number("regtype_oid", with(any_type)),
         Told::number("to_regtype", with(any_type)),
         Told::number("regnamespace_oid", with(schema)),
         Told::number("to_regnamespace", with(schema)),
-        Told::text("regclass_name", said(|reader, arguments| {
-            let typed = first(arguments)?;
-            Some(reader.snapshot.table_named(typed).map_or_else(|| typed.to_owned(), VisibleTable::display))
-        })),
-        Told::text("regnamespace_name", said(|reader, arguments| {
-            let typed = first(arguments)?;
-            let named = typed.parse::<i32>().ok().and_then(|oid| reader.snapshot.schemas.iter().find(|(_, known)| **known == oid));
-            Some(named.map_or_else(|| typed.to_owned(), |(name, _)| weir_base::quote_ident(name)))
-        })),
+        Told::text(
+            "regclass_name",
+            said(|reader, arguments| {
+                let typed = first(arguments)?;
+                Some(reader.snapshot.table_named(typed).map_or_else(|| typed.to_owned(), VisibleTable::display))
+            }),
+        ),
+        Told::text(
+            "regnamespace_name",
+            said(|reader, arguments| {
+                let typed = first(arguments)?;
+                let named = typed.parse::<i32>().ok().and_then(|oid| reader.snapshot.schemas.iter().find(|(_, known)| **known == oid));
+                Some(named.map_or_else(|| typed.to_owned(), |(name, _)| weir_base::quote_ident(name)))
+            }),
+        ),
         Told::text("current_schema", said(|reader, _| reader.snapshot.default_schema().map(str::to_owned))),
-        Told::list("current_schemas", said(|reader, arguments| {
-            let implicit = first(arguments)?.eq_ignore_ascii_case("true").then_some("pg_catalog");
-            // Where there is no schema of one's own, what is left is the one that is always searched.
-            let own = reader.snapshot.default_schema().or(implicit.is_none().then_some("pg_catalog"));
-            let path: Vec<&str> = implicit.into_iter().chain(own).collect();
-            Some(path.join("\n"))
-        })),
+        Told::list(
+            "current_schemas",
+            said(|reader, arguments| {
+                let implicit = first(arguments)?.eq_ignore_ascii_case("true").then_some("pg_catalog");
+                // Where there is no schema of one's own, what is left is the one that is always searched.
+                let own = reader.snapshot.default_schema().or(implicit.is_none().then_some("pg_catalog"));
+                let path: Vec<&str> = implicit.into_iter().chain(own).collect();
+                Some(path.join("\n"))
+            }),
+        ),
     ]
 }
 
@@ -297,9 +317,12 @@ fn objects(reader: &Arc<Reader>) -> Vec<Told> {
     let visible = reader.clone();
     let user = reader.clone();
     let commented = reader.clone();
-    let mut told: Vec<Told> = ["pg_relation_size", "pg_total_relation_size", "pg_table_size"].into_iter().map(|name| Told::long(name, of_table(bytes))).collect();
+    let mut told: Vec<Told> =
+        ["pg_relation_size", "pg_total_relation_size", "pg_table_size"].into_iter().map(|name| Told::long(name, of_table(bytes))).collect();
     told.extend([
-        Told::truth("pg_table_is_visible", move |arguments| visible.snapshot.table_named(first(arguments)?).map(|_| true)),
+        Told::truth("pg_table_is_visible", move |arguments| {
+            visible.snapshot.table_named(first(arguments)?).map(|table| !table.built_in || table.schema == PG_CATALOG)
+        }),
         Told::text("pg_get_userbyid", move |arguments| {
             let oid: i32 = first(arguments)?.parse().ok()?;
             Some(match oid {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The tables of `pg_catalog` that tell about users, settings and running queries.
 
-use super::oids::{Object, Oids, OWNER, OWNER_NAME};
+use super::oids::{OWNER, OWNER_NAME, Object, Oids};
 use super::sheet::Sheet;
 use super::snapshot::Snapshot;
 use crate::run::QueryRun;

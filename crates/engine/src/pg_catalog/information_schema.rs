@@ -48,7 +48,17 @@ pub(super) const EMPTY: [(&str, &[&str]); 13] = [
     ("element_types", &["object_catalog", "object_schema", "object_name", "object_type", "collection_type_identifier", "data_type", "udt_schema", "udt_name"]),
     (
         "key_column_usage",
-        &["constraint_catalog", "constraint_schema", "constraint_name", "table_catalog", "table_schema", "table_name", "column_name", "ordinal_position", "position_in_unique_constraint"],
+        &[
+            "constraint_catalog",
+            "constraint_schema",
+            "constraint_name",
+            "table_catalog",
+            "table_schema",
+            "table_name",
+            "column_name",
+            "ordinal_position",
+            "position_in_unique_constraint",
+        ],
     ),
     ("parameters", &["specific_catalog", "specific_schema", "specific_name", "ordinal_position", "parameter_mode", "parameter_name", "data_type", "udt_name"]),
     (
@@ -67,12 +77,33 @@ pub(super) const EMPTY: [(&str, &[&str]); 13] = [
     ),
     (
         "routines",
-        &["specific_catalog", "specific_schema", "specific_name", "routine_catalog", "routine_schema", "routine_name", "routine_type", "data_type", "routine_definition", "external_language"],
+        &[
+            "specific_catalog",
+            "specific_schema",
+            "specific_name",
+            "routine_catalog",
+            "routine_schema",
+            "routine_name",
+            "routine_type",
+            "data_type",
+            "routine_definition",
+            "external_language",
+        ],
     ),
     ("sequences", &["sequence_catalog", "sequence_schema", "sequence_name", "data_type", "start_value", "minimum_value", "maximum_value", "increment"]),
     (
         "table_constraints",
-        &["constraint_catalog", "constraint_schema", "constraint_name", "table_catalog", "table_schema", "table_name", "constraint_type", "is_deferrable", "initially_deferred"],
+        &[
+            "constraint_catalog",
+            "constraint_schema",
+            "constraint_name",
+            "table_catalog",
+            "table_schema",
+            "table_name",
+            "constraint_type",
+            "is_deferrable",
+            "initially_deferred",
+        ],
     ),
     ("triggers", &["trigger_catalog", "trigger_schema", "trigger_name", "event_manipulation", "event_object_schema", "event_object_table", "action_statement"]),
 ];
@@ -121,7 +152,9 @@ fn tables(reader: &Reader) -> Result<RecordBatch> {
         'f' => "FOREIGN",
         _ => "BASE TABLE",
     };
-    let insertable = |table: &VisibleTable| table.place.as_ref().is_some_and(|place| reader.principal.may(Action::Insert, place) && Some(place.source.as_str()) == reader.lake.as_deref());
+    let insertable = |table: &VisibleTable| {
+        table.place.as_ref().is_some_and(|place| reader.principal.may(Action::Insert, place) && Some(place.source.as_str()) == reader.lake.as_deref())
+    };
     Sheet::of(&reader.snapshot.tables)
         .text("table_catalog", |_| &reader.snapshot.database)
         .text("table_schema", |table| &table.schema)

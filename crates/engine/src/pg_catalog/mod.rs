@@ -69,9 +69,11 @@ impl Catalogs {
     pub fn load() -> Result<Self> {
         let fixed = Arc::new(Fixed::load()?);
         let oids = Oids::default();
-        let reader = Reader { snapshot: Arc::default(), principal: Policy::open().principal(&UserName::new(oids::OWNER_NAME))?, fixed: fixed.clone(), lake: None };
+        let reader =
+            Reader { snapshot: Arc::default(), principal: Policy::open().principal(&UserName::new(oids::OWNER_NAME))?, fixed: fixed.clone(), lake: None };
         let house = House { snapshot: &reader.snapshot, settings: &Settings::default(), runs: &[], oids: &oids };
         let mut shapes: Vec<(&'static str, String, SchemaRef)> = fixed.names().map(|(name, schema)| (PG_CATALOG, name.to_owned(), schema.clone())).collect();
+        shapes.retain(|(_, name, _)| !relations::NAMES.contains(&name.as_str()) && !house::NAMES.contains(&name.as_str()));
         for name in relations::NAMES {
             shapes.extend(relations::batch(name, &reader.snapshot)?.map(|batch| (PG_CATALOG, name.to_owned(), batch.schema())));
         }

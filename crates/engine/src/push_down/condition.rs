@@ -90,8 +90,7 @@ impl Writer<'_> {
             (Condition::Kept(a), Condition::Kept(_)) => Condition::Kept(a),
             (Condition::Kept(reason), Condition::Exact(sent) | Condition::Superset(sent, _))
             | (Condition::Exact(sent) | Condition::Superset(sent, _), Condition::Kept(reason)) => Condition::Superset(sent, reason),
-            (Condition::Exact(a), Condition::Superset(b, reason))
-            | (Condition::Superset(a, reason), Condition::Exact(b) | Condition::Superset(b, _)) => {
+            (Condition::Exact(a), Condition::Superset(b, reason)) | (Condition::Superset(a, reason), Condition::Exact(b) | Condition::Superset(b, _)) => {
                 Condition::Superset(Sent { sql: format!("({} AND {})", a.sql, b.sql) }, reason)
             }
         }
@@ -102,8 +101,7 @@ impl Writer<'_> {
         match (self.write(left), self.write(right)) {
             (Condition::Kept(reason), _) | (_, Condition::Kept(reason)) => Condition::Kept(reason),
             (Condition::Exact(a), Condition::Exact(b)) => Condition::exact(format!("({} OR {})", a.sql, b.sql)),
-            (Condition::Exact(a), Condition::Superset(b, reason))
-            | (Condition::Superset(a, reason), Condition::Exact(b) | Condition::Superset(b, _)) => {
+            (Condition::Exact(a), Condition::Superset(b, reason)) | (Condition::Superset(a, reason), Condition::Exact(b) | Condition::Superset(b, _)) => {
                 Condition::Superset(Sent { sql: format!("({} OR {})", a.sql, b.sql) }, reason)
             }
         }
@@ -210,6 +208,7 @@ fn kept_expression() -> Condition {
 }
 
 fn kept_types(column: &Column) -> Condition {
-    let reason = Reason::new("type", format!("the constant is not of the type of column {}, and a conversion at the source could change its meaning", column.name));
+    let reason =
+        Reason::new("type", format!("the constant is not of the type of column {}, and a conversion at the source could change its meaning", column.name));
     Condition::Kept(reason.with_remedy(format!("cast the constant to {}", column.native_type)))
 }

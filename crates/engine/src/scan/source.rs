@@ -97,7 +97,10 @@ impl TableProvider for SourceTableProvider {
 /// What can be asked of each row by itself, whenever it is asked.
 fn answerable(filter: &Expr) -> bool {
     let elsewhere = |node: &Expr| {
-        Ok(matches!(node, Expr::Exists(_) | Expr::InSubquery(_) | Expr::ScalarSubquery(_) | Expr::SetComparison(_) | Expr::OuterReferenceColumn(..) | Expr::Placeholder(_)))
+        Ok(matches!(
+            node,
+            Expr::Exists(_) | Expr::InSubquery(_) | Expr::ScalarSubquery(_) | Expr::SetComparison(_) | Expr::OuterReferenceColumn(..) | Expr::Placeholder(_)
+        ))
     };
     !filter.is_volatile() && !filter.exists(elsewhere).unwrap_or(true)
 }
@@ -139,12 +142,8 @@ pub(crate) struct SourceScan {
 
 impl SourceScan {
     fn new(handle: Arc<SourceHandle>, fragment: Fragment, schema: SchemaRef, statistics: Statistics) -> Self {
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(schema),
-            Partitioning::UnknownPartitioning(1),
-            EmissionType::Incremental,
-            Boundedness::Bounded,
-        );
+        let properties =
+            PlanProperties::new(EquivalenceProperties::new(schema), Partitioning::UnknownPartitioning(1), EmissionType::Incremental, Boundedness::Bounded);
         Self { handle, fragment, statistics: Arc::new(statistics), properties: Arc::new(properties) }
     }
 

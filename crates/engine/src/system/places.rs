@@ -32,11 +32,14 @@ pub(super) async fn sources(shared: &Shared, principal: &Principal) -> Result<Re
         .number("waiting", indexes.clone().map(|index| count(load(index).waiting as u64)))
         .number("rows_per_query", rows.iter().map(|(handle, _)| handle.guard.limits().rows_per_query.and_then(count)))
         .number("bytes_per_query", rows.iter().map(|(handle, _)| handle.guard.limits().bytes_per_query.and_then(count)))
-        .text("note", rows.iter().map(|(_, outcome)| match outcome {
-            Ok(catalog) if catalog.warnings.is_empty() => None,
-            Ok(catalog) => Some(catalog.warnings.join("; ")),
-            Err(error) => Some(error.to_string()),
-        }))
+        .text(
+            "note",
+            rows.iter().map(|(_, outcome)| match outcome {
+                Ok(catalog) if catalog.warnings.is_empty() => None,
+                Ok(catalog) => Some(catalog.warnings.join("; ")),
+                Err(error) => Some(error.to_string()),
+            }),
+        )
         .batch()
 }
 

@@ -27,7 +27,9 @@ pub(super) async fn create_table(planning: &PlanningSession<'_>, mut table: Crea
     let target = Target::of(planning, &table.name)?;
     planning.principal.decide(&[Access { action: Action::Create, table: target.name.clone() }])?;
     if table.temporary || table.external {
-        return Err(Error::new(ErrorCode::Unsupported, "temporary and external tables are not in Weir").with_hint("create the table in the lake and drop it later"));
+        return Err(
+            Error::new(ErrorCode::Unsupported, "temporary and external tables are not in Weir").with_hint("create the table in the lake and drop it later")
+        );
     }
     let (partitioning, properties) = options(&table)?;
     let query = table.query.take();
@@ -46,7 +48,8 @@ pub(super) async fn create_table(planning: &PlanningSession<'_>, mut table: Crea
         return Ok("CREATE TABLE".into());
     };
     if !table.columns.is_empty() {
-        return Err(Error::new(ErrorCode::Unsupported, "CREATE TABLE with both columns and AS is not in Weir").with_hint("give the columns their names and types in the SELECT"));
+        return Err(Error::new(ErrorCode::Unsupported, "CREATE TABLE with both columns and AS is not in Weir")
+            .with_hint("give the columns their names and types in the SELECT"));
     }
     let bound = bind(planning, Statement::Query(query), Some(params)).await?;
     let physical = plan(planning, bound).await?;

@@ -45,7 +45,9 @@ fn refuse_extras(insert: &Insert) -> Result<()> {
         (insert.replace_into, "REPLACE INTO"),
     ];
     match refused.iter().find(|(present, _)| *present) {
-        Some((_, what)) => Err(Error::new(ErrorCode::Unsupported, format!("{what} is not in this version")).with_hint("plain INSERT INTO … SELECT or VALUES is")),
+        Some((_, what)) => {
+            Err(Error::new(ErrorCode::Unsupported, format!("{what} is not in this version")).with_hint("plain INSERT INTO … SELECT or VALUES is"))
+        }
         None => Ok(()),
     }
 }

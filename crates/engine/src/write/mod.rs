@@ -35,9 +35,9 @@ pub(crate) async fn write(planning: &PlanningSession<'_>, shared: &Arc<Shared>, 
 /// The lake, or the error of a Weir without one.
 fn lake<'a>(planning: &PlanningSession<'a>) -> Result<&'a Lake> {
     let place = planning.engine.parts.places.lake.as_ref();
-    place.map(|place| place.lake.as_ref()).ok_or_else(|| {
-        Error::new(ErrorCode::Unsupported, "there is no lake to write to").with_hint("add `lake` to weir.yaml")
-    })
+    place
+        .map(|place| place.lake.as_ref())
+        .ok_or_else(|| Error::new(ErrorCode::Unsupported, "there is no lake to write to").with_hint("add `lake` to weir.yaml"))
 }
 
 async fn create_schema(planning: &PlanningSession<'_>, name: &ObjectName, if_not_exists: bool) -> Result<String> {

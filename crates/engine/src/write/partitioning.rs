@@ -17,7 +17,10 @@ pub(crate) fn options(table: &CreateTable) -> Result<(Vec<PartitionField>, BTree
     let mut properties = BTreeMap::new();
     let options = match &table.table_options {
         CreateTableOptions::None => &[][..],
-        CreateTableOptions::With(options) | CreateTableOptions::Options(options) | CreateTableOptions::Plain(options) | CreateTableOptions::TableProperties(options) => options,
+        CreateTableOptions::With(options)
+        | CreateTableOptions::Options(options)
+        | CreateTableOptions::Plain(options)
+        | CreateTableOptions::TableProperties(options) => options,
     };
     for option in options {
         let SqlOption::KeyValue { key, value } = option else { return Err(unknown_option(&option.to_string())) };
@@ -34,7 +37,8 @@ pub(crate) fn options(table: &CreateTable) -> Result<(Vec<PartitionField>, BTree
 }
 
 fn unknown_option(name: &str) -> Error {
-    Error::new(ErrorCode::Syntax, format!("unknown table option {name}")).with_hint("known: partitioning = 'day(ts), region', and quoted Iceberg properties such as \"write.target-file-size-bytes\"")
+    Error::new(ErrorCode::Syntax, format!("unknown table option {name}"))
+        .with_hint("known: partitioning = 'day(ts), region', and quoted Iceberg properties such as \"write.target-file-size-bytes\"")
 }
 
 fn text(value: &Expr) -> String {
@@ -125,7 +129,8 @@ fn number(expr: &Expr) -> Option<u32> {
 }
 
 fn bad_field(text: &str) -> Error {
-    Error::new(ErrorCode::Syntax, format!("{text} is not a partition field")).with_hint("write a column, or year, month, day or hour(column), bucket(16, column), truncate(8, column)")
+    Error::new(ErrorCode::Syntax, format!("{text} is not a partition field"))
+        .with_hint("write a column, or year, month, day or hour(column), bucket(16, column), truncate(8, column)")
 }
 
 #[cfg(test)]
@@ -142,7 +147,10 @@ mod tests {
     fn both_ways_of_writing_it() {
         assert_eq!(of("CREATE TABLE lake.s.t PARTITIONED BY (day(ts), bucket(16, id), region) AS SELECT 1").unwrap(), ["day(ts)", "bucket(16, id)", "region"]);
         assert_eq!(of("CREATE TABLE lake.s.t WITH (partitioning = 'month(ts), region') AS SELECT 1").unwrap(), ["month(ts)", "region"]);
-        assert_eq!(of("CREATE TABLE lake.s.t WITH (partitioning = ARRAY['day(ts)', 'truncate(4, name)']) AS SELECT 1").unwrap(), ["day(ts)", "truncate(4, name)"]);
+        assert_eq!(
+            of("CREATE TABLE lake.s.t WITH (partitioning = ARRAY['day(ts)', 'truncate(4, name)']) AS SELECT 1").unwrap(),
+            ["day(ts)", "truncate(4, name)"]
+        );
         assert!(of("CREATE TABLE lake.s.t PARTITIONED BY (week(ts)) AS SELECT 1").is_err());
         assert!(of("CREATE TABLE lake.s.t WITH (partitoning = 'ts') AS SELECT 1").is_err());
     }

@@ -97,5 +97,7 @@ fn not_the_lake(planning: &PlanningSession<'_>, place: &str, lake: &str) -> Erro
 }
 
 fn read_only(source: &str) -> Error {
-    Error::new(ErrorCode::ReadOnlySource, format!("source {source} is read-only")).with_detail("Weir never writes to a source, whoever asks").with_hint("write to the lake instead")
+    Error::new(ErrorCode::ReadOnlySource, format!("source {source} is read-only"))
+        .with_detail("Weir never writes to a source, whoever asks")
+        .with_hint("write to the lake instead")
 }

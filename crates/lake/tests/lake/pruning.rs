@@ -70,11 +70,14 @@ fn random_predicate(rows: &[Row], depth: u32, rng: &mut StdRng) -> Predicate {
 /// The engine's meaning, three-valued: floats in total order, texts by bytes.
 fn verdict(predicate: &Predicate, row: &Row) -> Option<bool> {
     match predicate {
-        Predicate::And(parts) => parts.iter().map(|part| verdict(part, row)).fold(Some(true), |all, one| match (all, one) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (None, _) | (_, None) => None,
-            _ => Some(true),
-        }),
+        Predicate::And(parts) => {
+            let verdicts: Vec<Option<bool>> = parts.iter().map(|part| verdict(part, row)).collect();
+            match verdicts.contains(&Some(false)) {
+                true => Some(false),
+                false if verdicts.contains(&None) => None,
+                false => Some(true),
+            }
+        }
         Predicate::Or(parts) => {
             let negated = Predicate::And(parts.iter().map(|part| Predicate::Not(Box::new(part.clone()))).collect());
             verdict(&negated, row).map(|all_false| !all_false)

@@ -17,6 +17,9 @@ use tokio_util::sync::CancellationToken;
 use weir_api::*;
 use weir_base::{AsOf, AsOfMethod, Error, ErrorCode, QueryId, Result, TableName, Timestamp};
 
+/// A statement with its parameters.
+pub type Asked = (String, Vec<Parameter>);
+
 /// Counts that tests wait for.
 #[derive(Clone)]
 pub struct Canned {
@@ -25,7 +28,7 @@ pub struct Canned {
     pub batches: watch::Sender<u64>,
     pub ready: watch::Sender<bool>,
     running: Arc<Mutex<HashMap<QueryId, CancellationToken>>>,
-    pub seen: Arc<Mutex<Vec<(String, Vec<Parameter>)>>>,
+    pub seen: Arc<Mutex<Vec<Asked>>>,
 }
 
 impl Canned {

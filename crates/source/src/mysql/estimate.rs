@@ -45,12 +45,12 @@ fn rows_of(node: &Value, product: Product) -> Option<f64> {
 }
 
 fn rows_of_joined(steps: &[Value], product: Product) -> Option<f64> {
-    let rows = steps.iter().map(|step| rows_of(step.get("block-nl-join").unwrap_or(step), product));
+    let mut rows = steps.iter().map(|step| rows_of(step.get("block-nl-join").unwrap_or(step), product));
     match product {
         // Each table says how many rows it adds to each row before it.
         Product::MariaDb => rows.product(),
         // Each table says how many rows there are once it is joined.
-        Product::MySql => rows.last().flatten(),
+        Product::MySql => rows.next_back().flatten(),
     }
 }
 

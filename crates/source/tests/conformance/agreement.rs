@@ -20,7 +20,10 @@ pub struct Tally {
 
 type Wrap = for<'a> fn(Operand<'a>) -> Operation<'a>;
 
-const COMPARISONS: [(&str, Wrap, fn(Ordering) -> bool); 6] = [
+/// The sign, the operation, and when it holds.
+type Comparison = (&'static str, Wrap, fn(Ordering) -> bool);
+
+const COMPARISONS: [Comparison; 6] = [
     ("=", |operand| Operation::Equal(operand), Ordering::is_eq),
     ("<>", |operand| Operation::NotEqual(operand), Ordering::is_ne),
     ("<", |operand| Operation::Less(operand), Ordering::is_lt),

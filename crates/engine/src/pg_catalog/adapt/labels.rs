@@ -2,7 +2,7 @@
 //! What Postgres calls a column without an alias.
 
 use super::{folded, last};
-use datafusion::sql::sqlparser::ast::{Expr, SetExpr, SelectItem};
+use datafusion::sql::sqlparser::ast::{Expr, SelectItem, SetExpr};
 
 /// The name that Postgres would give, where it would give one.
 pub(super) fn label_of(expr: &Expr) -> Option<String> {

@@ -153,7 +153,10 @@ mod tests {
     #[test]
     fn words_of_postgres() {
         assert_eq!(adapted("SELECT x FROM t WHERE x OPERATOR(pg_catalog.~) '^a' COLLATE pg_catalog.default"), "SELECT x FROM t WHERE x ~ '^a'");
-        assert_eq!(adapted("SELECT a.x FROM a.b.t AS a WHERE a.x = ANY ('{r,\"b c\"}'::text[])"), "SELECT a.x FROM a.b.t AS a WHERE a.x = ANY(ARRAY['r', 'b c']::TEXT[])");
+        assert_eq!(
+            adapted("SELECT a.x FROM a.b.t AS a WHERE a.x = ANY ('{r,\"b c\"}'::text[])"),
+            "SELECT a.x FROM a.b.t AS a WHERE a.x = ANY(ARRAY['r', 'b c']::TEXT[])"
+        );
         assert_eq!(adapted("SELECT c.oid FROM pg_class c WHERE c.oid = 'a.b'::regclass"), "SELECT c.oid FROM pg_class c WHERE c.oid = regclass_oid('a.b')");
         assert_eq!(adapted("SELECT c.oid::regclass FROM pg_class c"), "SELECT regclass_name(c.oid) AS oid FROM pg_class c");
     }

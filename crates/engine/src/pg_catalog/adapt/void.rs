@@ -6,8 +6,8 @@ use super::super::{fixed, information_schema};
 use super::words::null_like;
 use super::{PG_CATALOG, catalog_table, folded, labels};
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident, JoinOperator, ObjectNamePart, Query, Select, SelectItem, SetExpr, TableFactor, TableWithJoins, Value, ValueWithSpan,
-    Visit, Visitor, VisitorMut,
+    BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident, JoinOperator, ObjectNamePart, Query, Select, SelectItem,
+    SetExpr, TableFactor, TableWithJoins, Value, ValueWithSpan, Visit, Visitor, VisitorMut,
 };
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -27,10 +27,8 @@ impl VisitorMut for Void {
     fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         let empty = query.with.iter().flat_map(|with| &with.cte_tables).filter(|table| is_void(&table.query)).map(|table| folded(&table.alias.name));
         self.tables.extend(empty.collect::<Vec<_>>());
-        if let SetExpr::Select(select) = query.body.as_mut()
-            && self.empties(select)
-            && empty_out(select)
-        {
+        // What is empty has no order; its columns are not there to be sorted by.
+        if is_void(query) {
             query.order_by = None;
             query.limit_clause = None;
         }
@@ -38,7 +36,6 @@ impl VisitorMut for Void {
     }
 
     fn post_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
-        // The branches of a UNION are no queries of their own.
         if self.empties(select) {
             empty_out(select);
         }
@@ -218,9 +215,7 @@ impl Visitor for Finder<'_> {
 
 fn is_void(query: &Query) -> bool {
     match query.body.as_ref() {
-        SetExpr::Select(select) => {
-            select.from.is_empty() && matches!(&select.selection, Some(Expr::Value(ValueWithSpan { value: Value::Boolean(false), .. })))
-        }
+        SetExpr::Select(select) => select.from.is_empty() && matches!(&select.selection, Some(Expr::Value(ValueWithSpan { value: Value::Boolean(false), .. }))),
         SetExpr::Query(inner) => is_void(inner),
         _ => false,
     }

@@ -4,8 +4,8 @@
 use super::{folded, last};
 use crate::bind::names::{INFORMATION_SCHEMA, PG_CATALOG};
 use datafusion::sql::sqlparser::ast::{
-    Array, ArrayElemTypeDef, BinaryOperator, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, ObjectName,
-    SelectItem, Select, TableFactor, Value, ValueWithSpan, VisitorMut,
+    Array, ArrayElemTypeDef, BinaryOperator, CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
+    FunctionArguments, Ident, ObjectName, Select, SelectItem, TableFactor, TimezoneInfo, Value, ValueWithSpan, VisitorMut,
 };
 use std::ops::ControlFlow;
 
@@ -18,7 +18,9 @@ impl VisitorMut for Words {
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         match expr {
             Expr::Function(function) => unqualify(&mut function.name),
-            Expr::Identifier(ident) if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("current_schema") => *expr = call("current_schema", None),
+            Expr::Identifier(ident) if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("current_schema") => {
+                *expr = call("current_schema", None)
+            }
             Expr::Collate { expr: inner, collation } if bytewise(collation) => *expr = inner.as_ref().clone(),
             Expr::Like { pattern, escape_char, .. } | Expr::ILike { pattern, escape_char, .. } => backslash_escapes(pattern, escape_char),
             Expr::BinaryOp { op, .. } => plain_operator(op),
@@ -157,15 +159,12 @@ fn cast(expr: &mut Expr) {
             }
             *data_type = DataType::Text;
         }
-        Some("char" | "bpchar" | "sql_identifier" | "character_data" | "yes_or_no" | "json" | "jsonb" | "aclitem" | "regoper" | "regconfig") => *data_type = DataType::Text,
-        Some("cardinal_number") => *data_type = DataType::Int(None),
-        _ => {}
+        _ => plain_type(data_type),
     }
     if matches!(data_type, DataType::Array(_))
         && let Some(array) = array_literal(operand)
     {
         **operand = array;
-        plain_array(data_type);
     }
 }
 
@@ -193,12 +192,30 @@ fn type_name(data_type: &DataType) -> Option<String> {
     }
 }
 
-fn plain_array(data_type: &mut DataType) {
-    if let DataType::Array(ArrayElemTypeDef::SquareBracket(element, _)) = data_type
-        && matches!(type_name(element).as_deref(), Some("char" | "bpchar" | "name"))
-    {
-        **element = DataType::Text;
+/// A type of Postgres's own (or one with `pg_catalog.` in front) as the type that the planner has for it.
+fn plain_type(data_type: &mut DataType) {
+    if let DataType::Array(ArrayElemTypeDef::SquareBracket(element, _)) = data_type {
+        plain_type(element);
+        return;
     }
+    let DataType::Custom(..) = data_type else { return };
+    *data_type = match type_name(data_type).as_deref() {
+        Some("bool") => DataType::Boolean,
+        Some("int2") => DataType::SmallInt(None),
+        Some("int4" | "oid" | "xid" | "cid" | "cardinal_number") => DataType::Int(None),
+        Some("int8") => DataType::BigInt(None),
+        Some("float4") => DataType::Real,
+        Some("float8") => DataType::DoublePrecision,
+        Some("numeric") => DataType::Numeric(ExactNumberInfo::None),
+        Some("bytea") => DataType::Bytea,
+        Some("date") => DataType::Date,
+        Some("timestamp") => DataType::Timestamp(None, TimezoneInfo::None),
+        Some("timestamptz") => DataType::Timestamp(None, TimezoneInfo::Tz),
+        Some("text" | "varchar" | "name" | "char" | "bpchar" | "sql_identifier" | "character_data" | "yes_or_no" | "aclitem" | "regoper" | "regconfig") => {
+            DataType::Text
+        }
+        _ => return,
+    };
 }
 
 /// `'{a,"b c",NULL}'` as an array; `None` for anything else.
@@ -263,7 +280,9 @@ fn call_with(name: &str, arguments: Vec<Expr>) -> Expr {
 pub(super) fn null_like(expr: &Expr) -> Expr {
     let null = Expr::value(Value::Null);
     match expr {
-        Expr::Cast { data_type, .. } => Expr::Cast { kind: CastKind::DoubleColon, expr: Box::new(null), data_type: data_type.clone(), array: false, format: None },
+        Expr::Cast { data_type, .. } => {
+            Expr::Cast { kind: CastKind::DoubleColon, expr: Box::new(null), data_type: data_type.clone(), array: false, format: None }
+        }
         _ => null,
     }
 }

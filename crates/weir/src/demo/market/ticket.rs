@@ -58,7 +58,7 @@ impl Ticket {
             priority: 1 + below(Draw::TicketState, index, 4) as i64,
             opened_at,
             closed_at: closed.then(|| opened_at.midpoint(market.now)),
-            satisfaction: (closed && index % 3 == 0).then(|| 1 + (index % 5) as i64),
+            satisfaction: (closed && index.is_multiple_of(3)).then(|| 1 + (index % 5) as i64),
         }
     }
 
