@@ -2,6 +2,7 @@
 //! Scenarios: what a question over several systems does, on real servers.
 
 mod cancels;
+mod degraded;
 mod faults;
 mod invariance;
 mod lake;
@@ -12,4 +13,5 @@ mod predicates;
 mod receipts;
 mod rights;
 mod seed;
+mod staleness;
 mod transcript;
