@@ -91,3 +91,33 @@ async fn a_table_that_wants_a_filter_gets_one_or_is_not_read() {
     let plan = world.rows("EXPLAIN SELECT * FROM app_pg.public.events").await.concat().join("\n");
     assert!(plan.contains("refuse"), "{plan}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_hostile_caller_tries() {
+    use weir_api::{Parameter, Query, QueryService};
+    let app = Postgres::start().await.unwrap();
+    app.run("app", "CREATE TABLE t (id int, price numeric(10,2)); INSERT INTO t VALUES (1, 1.23);").await.unwrap();
+    let world = World::builder().source("app_pg", "postgres", &app.url("app")).start().await;
+
+    for write in [
+        "WITH x AS (DELETE FROM app_pg.public.t RETURNING *) SELECT * FROM x",
+        "EXPLAIN ANALYZE DELETE FROM app_pg.public.t",
+        "SELECT * INTO app_pg.public.u FROM app_pg.public.t",
+        "SELECT * FROM app_pg.public.t FOR UPDATE",
+    ] {
+        assert_eq!(world.error(write).await.code(), ErrorCode::ReadOnlySource, "{write}");
+    }
+    assert!(world.rows("SELECT id FROM app_pg.public.t LIMIT 9223372036854775807 OFFSET 9223372036854775807").await.is_empty());
+
+    // An id is used once: what is in the log stays in the log.
+    let query = Query::new("SELECT 1");
+    let again = Query { sql: "SELECT 2".into(), ..query.clone() };
+    drop(world.engine.run(&world.session, query).await.unwrap());
+    assert_eq!(world.engine.run(&world.session, again).await.unwrap_err().code(), ErrorCode::AlreadyExists);
+
+    // A parameter keeps its digits beside a column that has fewer.
+    let exact = Query::new("SELECT id FROM app_pg.public.t WHERE price = $1 OR id = $1").with_params(vec![Parameter::Decimal("1.225".into())]);
+    let mut answer = world.engine.run(&world.session, exact).await.unwrap();
+    let rows: usize = futures::TryStreamExt::try_collect::<Vec<_>>(answer.batches()).await.unwrap().iter().map(|batch| batch.num_rows()).sum();
+    assert_eq!(rows, 0);
+}

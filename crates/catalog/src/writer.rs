@@ -71,7 +71,9 @@ impl Writer {
     async fn write(&mut self, batch: &[QueryRecord]) -> sqlx::Result<()> {
         let mut transaction = self.connection.begin().await?;
         for record in batch {
-            write_query(&mut transaction, record).await?;
+            if !write_query(&mut transaction, record).await? {
+                continue;
+            }
             write_receipt(&mut transaction, record).await?;
             for (position, statement) in record.statements.iter().enumerate() {
                 write_statement(&mut transaction, record, position, statement).await?;
@@ -88,11 +90,12 @@ impl Writer {
     }
 }
 
-async fn write_query(connection: &mut SqliteConnection, record: &QueryRecord) -> sqlx::Result<()> {
-    let insert = "INSERT OR REPLACE INTO queries
+/// False when the id is in the log already: what was logged is never written over.
+async fn write_query(connection: &mut SqliteConnection, record: &QueryRecord) -> sqlx::Result<bool> {
+    let insert = "INSERT OR IGNORE INTO queries
         (id, session, user, door, sql, started_us, ended_us, state, rows_returned, error_code, error, as_of_us, elapsed_ms)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-    sqlx::query(insert)
+    let done = sqlx::query(insert)
         .bind(record.id.to_string())
         .bind(record.session.to_string())
         .bind(record.user.as_str())
@@ -108,7 +111,7 @@ async fn write_query(connection: &mut SqliteConnection, record: &QueryRecord) ->
         .bind(record.elapsed_ms)
         .execute(connection)
         .await?;
-    Ok(())
+    Ok(done.rows_affected() == 1)
 }
 
 async fn write_receipt(connection: &mut SqliteConnection, record: &QueryRecord) -> sqlx::Result<()> {

@@ -210,6 +210,9 @@ impl QueryService for Engine {
 
     async fn run(&self, session: &Arc<Session>, query: Query) -> Result<Answer> {
         let shared = &self.shared;
+        if shared.registry.find(query.id).is_some() {
+            return Err(Error::new(ErrorCode::AlreadyExists, format!("query id {} is taken", query.id)).with_hint("give each query an id of its own, or none"));
+        }
         let run = QueryRun::begin(session, query.id, &query.sql, shared.parts.clock.as_ref());
         shared.registry.begin(run.clone());
         run.time_limit(session.settings().statement_timeout);

@@ -31,10 +31,12 @@ pub(crate) fn fill(plan: LogicalPlan, params: &[Parameter]) -> Result<LogicalPla
     if params.is_empty() {
         return Ok(plan);
     }
+    // A row to be written has the table's types; in a question the value keeps its own, and both sides meet in a wider one.
+    let assigned = matches!(plan, LogicalPlan::Dml(_));
     let mut values = Vec::with_capacity(params.len());
     for (index, param) in params.iter().enumerate() {
         let target = wanted.get(index).cloned().flatten();
-        values.push(ScalarAndMetadata::new(scalar(index + 1, param, target.as_ref())?, None));
+        values.push(ScalarAndMetadata::new(scalar(index + 1, param, target.as_ref(), assigned)?, None));
     }
     plan.replace_params_with_values(&ParamValues::List(values)).map_err(from_datafusion)
 }
@@ -46,20 +48,36 @@ fn number(name: &str) -> Result<usize> {
         .ok_or_else(|| Error::new(ErrorCode::Syntax, format!("bad parameter {name}")).with_hint("write $1, $2 and so on"))
 }
 
-fn scalar(index: usize, param: &Parameter, target: Option<&DataType>) -> Result<ScalarValue> {
-    let plain = plain(index, param)?;
-    let Some(target) = target else { return Ok(plain) };
+fn scalar(index: usize, param: &Parameter, target: Option<&DataType>, assigned: bool) -> Result<ScalarValue> {
+    let Some(target) = target else { return plain(index, param) };
+    let plain = digits_for(param, target).map_or_else(|| plain(index, param), Ok)?;
     if plain.is_null() {
         return ScalarValue::try_from(target).map_err(from_datafusion);
     }
     if plain.data_type() == *target {
         return Ok(plain);
     }
-    let cast = plain.cast_to(target).map_err(|_| misfit(index, target))?;
-    if cast.is_null() {
-        return Err(misfit(index, target));
+    let both_numbers = plain.data_type().is_numeric() && target.is_numeric();
+    let cast = plain.cast_to(target).ok().filter(|cast| !cast.is_null() && (!both_numbers || target.is_floating() || unchanged(&plain, cast)));
+    match cast {
+        Some(cast) => Ok(cast),
+        // 1.5 beside an integer stays 1.5.
+        None if both_numbers && !assigned => Ok(plain),
+        None => Err(misfit(index, target)),
     }
-    Ok(cast)
+}
+
+/// A text of digits that meets a decimal is that decimal, with every digit it has.
+fn digits_for(param: &Parameter, target: &DataType) -> Option<ScalarValue> {
+    match (param, target) {
+        (Parameter::Text(digits), DataType::Decimal128(..) | DataType::Decimal256(..)) => decimal(digits.trim()),
+        _ => None,
+    }
+}
+
+/// Whether a number is the same one after a cast and back.
+fn unchanged(before: &ScalarValue, after: &ScalarValue) -> bool {
+    after.cast_to(&before.data_type()).is_ok_and(|back| back == *before)
 }
 
 fn misfit(index: usize, target: &DataType) -> Error {
@@ -111,9 +129,21 @@ mod tests {
 
     #[test]
     fn a_text_is_cast_to_the_wanted_type_or_refused() {
-        let value = scalar(1, &Parameter::Text("2026-11-30".into()), Some(&DataType::Date32)).unwrap();
+        let value = scalar(1, &Parameter::Text("2026-11-30".into()), Some(&DataType::Date32), false).unwrap();
         assert_eq!(value.data_type(), DataType::Date32);
-        let error = scalar(2, &Parameter::Text("soon".into()), Some(&DataType::Date32)).unwrap_err();
+        let error = scalar(2, &Parameter::Text("soon".into()), Some(&DataType::Date32), false).unwrap_err();
         assert_eq!(error.message(), "value of parameter $2 does not fit type Date32");
+    }
+
+    #[test]
+    fn a_number_is_never_cut_to_the_type_of_the_other_side() {
+        let bound = |param: Parameter, target: DataType| scalar(1, &param, Some(&target), false).unwrap();
+        assert_eq!(bound(Parameter::Decimal("1.10".into()), DataType::Int64), ScalarValue::Decimal128(Some(110), 38, 2));
+        assert_eq!(bound(Parameter::Decimal("2.00".into()), DataType::Int64), ScalarValue::Int64(Some(2)));
+        assert_eq!(bound(Parameter::Text("1.225".into()), DataType::Decimal128(10, 2)), ScalarValue::Decimal128(Some(1225), 38, 3));
+        assert_eq!(bound(Parameter::Int(1 << 40), DataType::Int32), ScalarValue::Int64(Some(1 << 40)));
+        assert_eq!(bound(Parameter::Float(1.5), DataType::Int32), ScalarValue::Float64(Some(1.5)));
+        let error = scalar(1, &Parameter::Decimal("1.5".into()), Some(&DataType::Int32), true).unwrap_err();
+        assert_eq!(error.message(), "value of parameter $1 does not fit type Int32");
     }
 }

@@ -10,6 +10,7 @@ mod rewrite;
 mod show;
 mod statement;
 mod type_names;
+mod writes;
 
 pub(crate) use names::{Names, Resolved};
 pub(crate) use output_names::OutputNames;

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use std::sync::Arc;
 use weir_base::{Error, ErrorCode, Result, SourceName, TableName, nearest};
 use weir_lake::LakeTable;
-use weir_policy::Principal;
+use weir_policy::{Action, Principal};
 use weir_source::SourceTable;
 
 /// The database that stands for all of Weir; every other database name is a source.
@@ -166,7 +166,7 @@ impl Names<'_> {
         let Some(schema_name) = pick(schema, &schemas) else {
             return Err(Error::new(ErrorCode::UnknownTable, format!("table {typed} does not exist"))
                 .with_detail(format!("the lake has no schema {}", schema.text))
-                .with_hint(did_you_mean(&schema.text, schemas.iter().map(String::as_str)).unwrap_or_else(|| "CREATE SCHEMA makes one".into())));
+                .with_hint(did_you_mean(&schema.text, self.seen_in_lake(lake.name.as_str(), &schemas)).unwrap_or_else(|| "CREATE SCHEMA makes one".into())));
         };
         let tables = lake.lake.tables(&schema_name).await?;
         let found = match pick(table, &tables) {
@@ -180,10 +180,17 @@ impl Names<'_> {
             }
             None if alike(table, &tables).len() > 1 => Err(ambiguous(&typed, &alike(table, &tables))),
             None => {
-                let known: Vec<String> = tables.iter().map(|name| TableName::new(lake.name.as_str(), &schema_name, name).to_string()).collect();
+                let named = tables.iter().map(|name| TableName::new(lake.name.as_str(), &schema_name, name));
+                let known: Vec<String> = named.filter(|name| self.principal.may_see(name)).map(|name| name.to_string()).collect();
                 Err(self.unknown(&typed, &known))
             }
         }
+    }
+
+    /// Schemas that some grant reaches into.
+    fn seen_in_lake<'s>(&self, lake: &str, schemas: &'s [String]) -> Vec<&'s str> {
+        let reached = |schema: &&String| Action::ALL.into_iter().any(|action| self.principal.may_in_schema(action, lake, schema));
+        schemas.iter().filter(reached).map(String::as_str).collect()
     }
 
     async fn lake_schemas_with(&self, table: &Part) -> Result<Vec<String>> {
@@ -255,7 +262,7 @@ impl Names<'_> {
     }
 
     fn unknown_source(&self, source: &Part) -> Error {
-        let known: Vec<String> = self.places.names().iter().map(ToString::to_string).collect();
+        let known: Vec<String> = self.places.names().iter().map(ToString::to_string).filter(|name| self.principal.may_reach(name)).collect();
         let hint = did_you_mean(&source.text, known.iter().map(String::as_str)).unwrap_or_else(|| format!("known sources: {}", known.join(", ")));
         Error::new(ErrorCode::UnknownTable, format!("source {} does not exist", source.text)).with_hint(hint)
     }

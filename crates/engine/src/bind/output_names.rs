@@ -19,9 +19,12 @@ impl OutputNames {
     /// Gives every unnamed or repeated output column of the outermost SELECT a name.
     pub fn give(statement: &mut Statement) -> Self {
         let mut names = Self::default();
-        if let Statement::Query(query) = statement
-            && let Some(select) = outermost(&mut query.body)
-        {
+        let query = match statement {
+            Statement::Query(query) => Some(query),
+            Statement::Insert(insert) => insert.source.as_mut(),
+            _ => None,
+        };
+        if let Some(select) = query.and_then(|query| outermost(&mut query.body)) {
             names.name_all(select);
         }
         names

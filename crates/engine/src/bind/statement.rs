@@ -3,6 +3,7 @@
 
 use super::depth;
 use super::show;
+use super::writes;
 use crate::errors::from_parser;
 use crate::pg_catalog;
 use datafusion::sql::sqlparser::ast::{self, AnalyzeFormat, AnalyzeFormatKind, ObjectName, ObjectType, Reset, SchemaName, Set, Statement, UtilityOption};
@@ -153,6 +154,9 @@ impl<'a> LineOffsets<'a> {
 
 /// Sorts a statement into what has to be done with it.
 pub(crate) fn classify(statement: Statement) -> Result<Command> {
+    if let Some(write) = writes::hidden(&statement)? {
+        return Ok(write);
+    }
     Ok(match statement {
         Statement::Explain { analyze, statement, format, options, .. } => Command::Explain(explain(analyze, *statement, format, options)?),
         Statement::Set(set) => return classify_set(set),
@@ -261,7 +265,7 @@ fn dotted(name: &ObjectName) -> String {
     parts.join(".").to_ascii_lowercase()
 }
 
-fn other_write(statement: Statement) -> Result<Command> {
+pub(super) fn other_write(statement: Statement) -> Result<Command> {
     let write = |what: &str, target: Option<ObjectName>| Command::OtherWrite { what: what.to_owned(), target };
     Ok(match &statement {
         Statement::Update(update) => write("UPDATE", relation_of(&update.table.relation)),

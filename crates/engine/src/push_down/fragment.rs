@@ -42,7 +42,9 @@ pub(crate) fn cut(request: &FragmentRequest<'_>) -> Result<Fragment> {
     let mut kept = Vec::new();
     let conditions = write_conditions(request, &mut pushed, &mut kept);
     let bounded = bounded(request);
-    let limit = request.limit.filter(|_| kept.is_empty() && request.mode == PushDown::On);
+    // Beyond that a source cannot count, and neither does anybody.
+    let countable = |limit: &usize| i64::try_from(*limit).is_ok();
+    let limit = request.limit.filter(|limit| kept.is_empty() && request.mode == PushDown::On && countable(limit));
     if columns.len() < request.table.columns.len() {
         pushed.push(format!("{} of {} columns", columns.len(), request.table.columns.len()));
     }
