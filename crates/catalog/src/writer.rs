@@ -90,11 +90,14 @@ impl Writer {
     }
 }
 
-/// False when the id is in the log already: what was logged is never written over.
+/// False when a query of that id has ended already: what was logged is never written over.
 async fn write_query(connection: &mut SqliteConnection, record: &QueryRecord) -> sqlx::Result<bool> {
-    let insert = "INSERT OR IGNORE INTO queries
+    let insert = "INSERT INTO queries
         (id, session, user, door, sql, started_us, ended_us, state, rows_returned, error_code, error, as_of_us, elapsed_ms)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET ended_us = excluded.ended_us, state = excluded.state, rows_returned = excluded.rows_returned,
+            error_code = excluded.error_code, error = excluded.error, as_of_us = excluded.as_of_us, elapsed_ms = excluded.elapsed_ms
+        WHERE queries.ended_us IS NULL AND queries.session = excluded.session";
     let done = sqlx::query(insert)
         .bind(record.id.to_string())
         .bind(record.session.to_string())

@@ -157,10 +157,10 @@ async fn a_value_that_does_not_fit_is_refused_by_column() {
 }
 
 #[tokio::test]
-async fn another_type_than_expected_is_a_bug_and_says_so() {
+async fn another_type_than_expected_is_told() {
     let held = Held::new(shared().await.url("mysql"));
     let error = held.rows("SELECT 'a'", &[DataType::Int64]).await.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::Internal);
+    assert_eq!(error.code(), ErrorCode::TypeMismatch);
     let error = held.rows("SELECT 1, 2", &[DataType::Int64]).await.unwrap_err();
     assert_eq!(error.detail(), Some("source billing: 1 expected, 2 came"));
 }

@@ -216,7 +216,7 @@ async fn another_type_than_announced_is_an_error_and_never_a_guess() {
         ("SELECT 1.5", DataType::Float64),
     ] {
         let error = subject.fetch(sql, &[("id", wanted)]).await.unwrap_err();
-        assert!(matches!(error.code(), ErrorCode::Internal | ErrorCode::BadValue), "{sql}: {error:?}");
+        assert!(matches!(error.code(), ErrorCode::TypeMismatch | ErrorCode::BadValue), "{sql}: {error:?}");
     }
     let error = subject.fetch("SELECT id, c FROM t", &[("id", DataType::Int64)]).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::Internal);
