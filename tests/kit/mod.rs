@@ -8,7 +8,7 @@ mod wait;
 mod world;
 
 pub use doors::Doors;
-pub use servers::{mariadb, postgres, s3, snowflake};
+pub use servers::{mariadb, postgres, quiet_mariadb, s3, snowflake};
 pub use sqlite_file::SqliteFile;
 pub use wait::eventually;
 pub use world::{World, WorldBuilder};

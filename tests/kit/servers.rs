@@ -6,11 +6,17 @@ use weir_sandbox::{MariaDb, Postgres, S3, Snowflake};
 
 static POSTGRES: OnceCell<Postgres> = OnceCell::const_new();
 static MARIADB: OnceCell<MariaDb> = OnceCell::const_new();
+static QUIET_MARIADB: OnceCell<MariaDb> = OnceCell::const_new();
 static STORE: OnceCell<S3> = OnceCell::const_new();
 static WAREHOUSE: OnceCell<Snowflake> = OnceCell::const_new();
 
 pub async fn postgres() -> &'static Postgres {
     POSTGRES.get_or_init(async || Postgres::start().await.expect("a PostgreSQL server")).await
+}
+
+/// One that no other test adds databases to, for tests that list everything.
+pub async fn quiet_mariadb() -> &'static MariaDb {
+    QUIET_MARIADB.get_or_init(async || MariaDb::start().await.expect("a MariaDB server")).await
 }
 
 pub async fn mariadb() -> &'static MariaDb {

@@ -116,7 +116,8 @@ async fn what_a_hostile_caller_tries() {
     assert_eq!(world.engine.run(&world.session, again).await.unwrap_err().code(), ErrorCode::AlreadyExists);
 
     // A parameter keeps its digits beside a column that has fewer.
-    let exact = Query::new("SELECT id FROM app_pg.public.t WHERE price = $1 OR id = $1").with_params(vec![Parameter::Decimal("1.225".into())]);
+    let exact = Query::new("SELECT id FROM app_pg.public.t WHERE price = $1 OR id = $2")
+        .with_params(vec![Parameter::Decimal("1.225".into()), Parameter::Decimal("1.5".into())]);
     let mut answer = world.engine.run(&world.session, exact).await.unwrap();
     let rows: usize = futures::TryStreamExt::try_collect::<Vec<_>>(answer.batches()).await.unwrap().iter().map(|batch| batch.num_rows()).sum();
     assert_eq!(rows, 0);

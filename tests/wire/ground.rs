@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The ground that the clients walk on: PostgreSQL, MariaDB, SQLite and the lake, each with a little data.
 
-use crate::kit::{Doors, SqliteFile, World, WorldBuilder, mariadb, postgres};
+use crate::kit::{Doors, SqliteFile, World, WorldBuilder, postgres, quiet_mariadb};
 use tokio::sync::OnceCell;
 
 /// Tables of the application's PostgreSQL.
@@ -35,7 +35,7 @@ const LAKE: &[&str] = &["CREATE SCHEMA lake.web", "CREATE TABLE lake.web.visits 
 /// A world over these sources, before it starts.
 pub async fn builder() -> WorldBuilder {
     static LOADED: OnceCell<()> = OnceCell::const_new();
-    let (app, billing) = (postgres().await, mariadb().await);
+    let (app, billing) = (postgres().await, quiet_mariadb().await);
     LOADED
         .get_or_init(async || {
             app.run("wire_app", APP).await.expect("the application's tables");
