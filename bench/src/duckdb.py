@@ -8,11 +8,15 @@ import time
 import duckdb
 
 threads, memory_limit, temp_folder = sys.argv[1:4]
+# The answers have standard output for themselves: DuckDB draws progress bars on it.
+answers = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
 site = os.path.dirname(os.path.dirname(duckdb.__file__))
 connection = duckdb.connect(config={"allow_unsigned_extensions": "true", "threads": threads})
 for name in ["avro", "iceberg"]:
     connection.load_extension(glob.glob(f"{site}/**/{name}.duckdb_extension", recursive=True)[0])
 connection.execute(f"SET temp_directory = '{temp_folder}'")
+connection.execute("SET enable_progress_bar = false")
 if memory_limit:
     connection.execute(f"SET memory_limit = '{memory_limit}'")
 
@@ -25,4 +29,4 @@ for line in sys.stdin:
         said = {"seconds": seconds, "rows": ["|".join("NULL" if v is None else str(v) for v in row) for row in rows]}
     except Exception as error:  # told to whoever asked
         said = {"error": str(error)}
-    print(json.dumps(said), flush=True)
+    print(json.dumps(said), file=answers, flush=True)

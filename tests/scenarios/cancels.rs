@@ -121,3 +121,28 @@ async fn timed_out(world: &World, session: &std::sync::Arc<Session>, table: &str
         Err(error) => error,
     }
 }
+
+/// Questions that read nothing and never wait: only the operators themselves can notice a cancel.
+const COMPUTING: [&str; 3] = [
+    "SELECT count(*) FROM generate_series(1, 10000000) a, generate_series(1, 10000) b",
+    "SELECT count(*) FROM generate_series(1, 1000000) a(x) JOIN generate_series(1, 1000000) b(y) ON x + y < 0",
+    "SELECT count(*) FROM generate_series(1, 1000000) a(x) JOIN generate_series(1, 1000000) b(y) ON x % 2 = y % 2 AND x + y < 0",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_only_computes_ends_too() {
+    let world = World::builder().start().await;
+    for sql in COMPUTING {
+        let query = Query::new(sql);
+        let id = query.id;
+        let running = tokio::spawn({
+            let (engine, session) = (world.engine.clone(), world.session.clone());
+            async move { engine.run(&session, query).await?.batches().next().await.unwrap() }
+        });
+        eventually("it computes", async || world.engine.status(&world.session, id).await.is_ok_and(|status| status.state.word() == "running")).await;
+        assert!(world.engine.cancel(&world.session, id).await.unwrap());
+        // The task ends: nothing of it keeps a core any more.
+        let ended = tokio::time::timeout(Duration::from_secs(20), running).await.unwrap_or_else(|_| panic!("{sql} goes on"));
+        assert_eq!(ended.unwrap().unwrap_err().code(), ErrorCode::Cancelled, "{sql}");
+    }
+}

@@ -100,8 +100,8 @@ async fn postgres_agrees_with_itself() {
         values("ti", &["TIME '00:00:00'", "TIME '23:59:59.999999'"]),
         values("b", &["true", "false"]),
         values("raw", &["x'00ff'", "x''"]),
-        text("uu", &["'00000000-0000-0000-0000-00000000000a'", "'FFFFFFFF-0000-0000-0000-000000000000'", "'x'"]),
-        text("m", &["'ok'", "'Happy'", "'nothing'"]),
+        text("uu", &["'00000000-0000-0000-0000-00000000000a'", "'FFFFFFFF-0000-0000-0000-000000000000'", "'{00000000000000000000000000000000}'"]),
+        text("m", &["'ok'", "'Happy'", "'sad'"]),
     ];
     let world = World::builder().source("app", "postgres", &server.url("invariance")).start().await;
     let sent = Trial::of(world).await.run("app.public.tricky", "id", &columns, FILTERS).await;

@@ -47,7 +47,9 @@ async fn a_full_queue_and_a_long_wait_are_refused() {
         let (engine, session) = (world.engine.clone(), world.session.clone());
         async move { engine.run(&session, slow).await?.batches().next().await.unwrap() }
     });
-    eventually("the only connection is in use", async || world.engine.places().source("app").unwrap().guard.load().in_use == 1).await;
+    // Before it runs, its forecast has the connection for a moment.
+    eventually("it runs", async || world.engine.status(&world.session, slow_id).await.is_ok_and(|status| status.state.word() == "running")).await;
+    assert_eq!(world.engine.places().source("app").unwrap().guard.load().in_use, 1);
 
     let waiting = tokio::spawn({
         let (engine, session) = (world.engine.clone(), world.session("local", None));

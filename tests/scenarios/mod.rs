@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Scenarios: what a question over several systems does, on real servers.
 
+mod as_text;
 mod cancels;
 mod degraded;
 mod faults;
@@ -8,10 +9,12 @@ mod invariance;
 mod lake;
 mod limits;
 mod memory;
+mod moments;
 mod odd_input;
 mod predicates;
 mod receipts;
 mod rights;
 mod seed;
 mod staleness;
+mod text_kinds;
 mod transcript;

@@ -2,6 +2,7 @@
 //! Receipts: every table says what instant it was read at and how that is known; the answer is as old as the oldest.
 
 use crate::kit::{World, mariadb, postgres};
+use weir_api::{Query, QueryService};
 use weir_base::AsOfMethod;
 use weir_guard::Limits;
 use weir_sandbox::Postgres;
@@ -44,7 +45,7 @@ async fn each_table_has_its_age_and_the_answer_is_as_old_as_the_oldest() {
     assert!(receipt.tables.iter().all(|table| table.placement == "live" && table.lag_ms >= 0));
 
     let kept = world.rows("SELECT sql, as_of, skew_ms, rows_read FROM system.receipts WHERE sql LIKE 'SELECT count(*) FROM app.%'").await;
-    assert_eq!(kept, [[ALL.to_owned(), kept[0][1].clone(), receipt.skew_ms.to_string(), "3".to_owned()]]);
+    assert_eq!(kept, [[ALL.to_owned(), kept[0][1].clone(), receipt.skew_ms.to_string(), "4".to_owned()]]);
     let other = world.session("local", None);
     assert_eq!(world.ask_as(&other, "SELECT count(*) FROM system.receipts").await.unwrap().0, [["0"]], "receipts are the session's own");
 }
@@ -82,4 +83,28 @@ async fn explain_analyze_tells_what_really_happened() {
     assert!(lines.iter().any(|line| line.trim_start().starts_with("app.public.t as of ")), "{text}");
     let forecast = lines.iter().find(|line| line.trim_start().starts_with("forecast")).unwrap_or_else(|| panic!("{text}"));
     assert!(forecast.contains("100 rows"), "{forecast}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_read_of_the_lake_is_counted() {
+    let world = World::builder().start().await;
+    world.rows("CREATE SCHEMA lake.r").await;
+    world.rows("CREATE TABLE lake.r.t AS SELECT n AS id, repeat('x', 100) AS payload FROM generate_series(1, 1000) s(n)").await;
+    let read = world.receipt("SELECT id FROM lake.r.t").await.sources;
+    assert_eq!((read.len(), read[0].source.as_str(), read[0].statements, read[0].rows, read[0].forecast_rows), (1, "lake", 1, 1000, Some(1000)));
+    let twice = world.receipt("SELECT count(*) FROM lake.r.t a JOIN lake.r.t b ON a.id = b.id").await.sources;
+    assert_eq!((twice.len(), twice[0].statements, twice[0].rows), (1, 2, 2000));
+    let wide = world.receipt("SELECT id, payload FROM lake.r.t").await.sources;
+    assert!(0 < read[0].bytes && read[0].bytes < wide[0].bytes, "{} bytes of one column, {} of two", read[0].bytes, wide[0].bytes);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn plan_and_receipt_tell_the_same_forecast() {
+    postgres().await.run("foretold", "CREATE TABLE t AS SELECT n AS id, n % 10 AS digit FROM generate_series(1, 1000) n; ANALYZE t").await.unwrap();
+    let world = World::builder().source("app", "postgres", &postgres().await.url("foretold")).start().await;
+    let sql = "SELECT id FROM app.public.t WHERE digit = 3";
+    let receipt = world.receipt(sql).await;
+    assert_eq!(receipt.sources[0].forecast_rows, Some(100));
+    let plan = world.engine.plan(&world.session, Query::new(sql)).await.unwrap();
+    assert_eq!(plan.sources[0].statements[0].forecast.rows, Some(100));
 }

@@ -3,6 +3,8 @@
 //!
 //! `WEIR_BLESS=1` writes the answers into the files; read the diff. A new file needs no recompile.
 
+mod oracle;
+
 use crate::kit::{SqliteFile, World};
 use async_trait::async_trait;
 use sqllogictest::{DBOutput, DefaultColumnType, Runner, default_column_validator};

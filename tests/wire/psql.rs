@@ -46,12 +46,47 @@ note|text|||\n";
 #[tokio::test(flavor = "multi_thread")]
 async fn every_command_is_answered() {
     let (_world, doors, _file) = ground::open().await;
-    let commands =
-        "d+ \"app_pg.public\".customers|d pg_class|dt+|dt *.*|dn+|l+|dp|dT|di|ds|dm|dx|db|dD|dC|ddp|dy|dRp|des|dF|dL|do|da|dA|dX|dE|dconfig|conninfo";
+    let commands = "d+ \"app_pg.public\".customers|d pg_class|dt+|dt *.*|dn+|l+|dp|dT|di|ds|dm|dx|db|dD|dC|ddp|dy|dRp|des|dF|dL|do|da|dA|dX|dE|dconfig|conninfo|d *.*|d+|dt+ *.*|dv|di *.*|dm+|ds+|dd *.*|dC+|dD+|dE+|dT+|dO|dS+|dx|dX+|do+|da+|\
+         dAc|dAf|dAo|dAp|df+ *|df lower|sf lower|sf+ abs|sv \"app_pg.public\".paying|dFd|dFp|dFt|dP+|dPi|deu|det|dew|dl|drds|dg+|du+|dp *.*|z|encoding|dconfig+ *|dRs";
     for command in commands.split('|') {
         let finished = doors.psql_in("weir", &["-v", "ON_ERROR_STOP=1"], &format!("\\{command}\n")).await;
         assert!(finished.success && !finished.output.contains("ERROR"), "\\{command}\n{}", finished.output);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_listed_twice() {
+    let (_world, doors, _file) = ground::open().await;
+    for database in ["weir", "app_pg"] {
+        for command in ["\\dt *.*", "\\dv *.*", "\\dn *", "\\l", "\\du"] {
+            let listed = doors.psql_in(database, &["-At", "-c", command], "").await.output;
+            let names: Vec<&str> = listed.lines().filter(|line| !line.is_empty()).collect();
+            let distinct: std::collections::BTreeSet<&str> = names.iter().copied().collect();
+            assert!(!names.is_empty() && names.len() == distinct.len(), "{command} in {database}\n{listed}");
+        }
+    }
+}
+
+/// What psql asks when Tab is pressed; a question that fails offers nothing, and psql does not say so.
+#[tokio::test(flavor = "multi_thread")]
+async fn tab_is_answered() {
+    let (_world, doors, _file) = ground::open().await;
+    let asked = [
+        "SELECT c.relname, NULL::pg_catalog.text FROM pg_catalog.pg_class c WHERE c.relkind IN ('r', 'S', 'v', 'm', 'f', 'p') AND (c.relname) LIKE 'cus%'
+            AND pg_catalog.pg_table_is_visible(c.oid) AND c.relnamespace <> (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'pg_catalog')
+            UNION ALL SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname LIKE 'cus%' AND n.nspname NOT LIKE E'pg\\\\_%' LIMIT 1000",
+        "SELECT a.attname FROM pg_catalog.pg_attribute a, pg_catalog.pg_class c WHERE c.oid = a.attrelid AND a.attnum > 0 AND NOT a.attisdropped
+            AND (a.attname) LIKE 'cust%' AND c.relname = 'events' AND pg_catalog.pg_table_is_visible(c.oid) LIMIT 1000",
+        "SELECT channel FROM pg_catalog.pg_listening_channels() AS channel WHERE channel LIKE '%' LIMIT 1000",
+        "SELECT pg_catalog.quote_literal(name) AS name FROM pg_catalog.pg_timezone_names() WHERE pg_catalog.lower(name) LIKE pg_catalog.lower('%') LIMIT 1000",
+    ];
+    let mut found = Vec::new();
+    for sql in asked {
+        let finished = doors.psql_in("app_pg", &["-At", "-v", "ON_ERROR_STOP=1", "-c", sql], "").await;
+        assert!(finished.success, "{sql}\n{}", finished.output);
+        found.push(finished.output);
+    }
+    assert_eq!(found, ["customers|\n", "customer_id\n", "", ""]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

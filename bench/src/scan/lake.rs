@@ -13,7 +13,7 @@ use weir_base::Result;
 use weir_lake::LakeTable;
 
 /// Questions over `{t}`, in words of SQL that all three understand alike.
-const QUESTIONS: [(&str, &str); 5] = [
+const QUESTIONS: [(&str, &str); 6] = [
     ("filter and aggregate", "SELECT kind, count(*), sum(amount), max(duration_ms) FROM {t} WHERE country = 'DE' AND duration_ms > 500 GROUP BY kind"),
     (
         "one week",
@@ -21,6 +21,7 @@ const QUESTIONS: [(&str, &str); 5] = [
     ),
     ("many groups", "SELECT customer_id, sum(amount) AS spent FROM {t} WHERE kind = 'purchase' GROUP BY customer_id ORDER BY spent DESC, customer_id LIMIT 10"),
     ("text search", "SELECT kind, count(*) FROM {t} WHERE url LIKE '%ref=mail' GROUP BY kind"),
+    ("one customer", "SELECT kind, url, amount FROM {t} WHERE customer_id = 4711"),
     ("no filter", "SELECT country, kind, count(*), sum(amount), min(duration_ms) FROM {t} GROUP BY country, kind"),
 ];
 

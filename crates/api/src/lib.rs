@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a client asks and gets. Doors speak to `dyn QueryService` and to nothing else, so they build and test without the engine.
 
+mod accepted;
 mod answer;
 mod parameter;
 mod plan_report;

@@ -117,6 +117,11 @@ pub trait QueryService: Send + Sync + 'static {
     /// Whether questions can be asked.
     async fn readiness(&self) -> Readiness;
 
+    /// The same with only those sources named that this user may know of.
+    async fn readiness_for(&self, _user: &UserName) -> Readiness {
+        self.readiness().await
+    }
+
     /// Names that may stand after `prefix` in a shell: tables, columns, keywords; for completion.
     async fn complete(&self, session: &Arc<Session>, prefix: &str) -> Vec<String>;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Settings of a session: `weir.*` ones that change how a query is answered, and the few that Postgres clients expect.
 
+use crate::accepted::{self, bad, time, truth};
+use arrow::array::timezone::Tz;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use weir_base::{Error, ErrorCode, Result, Span, Timestamp, nearest};
@@ -50,7 +52,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        let accepted = ACCEPTED.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        let accepted = accepted::initial().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         Self {
             read: ReadMode::Auto,
             max_staleness: None,
@@ -77,30 +79,6 @@ const OWN: [(&str, &str); 8] = [
     ("application_name", "name that the client gives itself"),
 ];
 
-/// What Postgres clients set or show; value at the start.
-const ACCEPTED: [(&str, &str); 17] = [
-    ("bytea_output", "hex"),
-    ("client_encoding", "UTF8"),
-    ("client_min_messages", "notice"),
-    ("datestyle", "ISO, MDY"),
-    ("default_transaction_isolation", "read committed"),
-    ("default_transaction_read_only", "off"),
-    ("extra_float_digits", "1"),
-    ("idle_in_transaction_session_timeout", "0"),
-    ("integer_datetimes", "on"),
-    ("intervalstyle", "postgres"),
-    ("lock_timeout", "0"),
-    ("row_security", "on"),
-    ("search_path", "public"),
-    ("server_encoding", "UTF8"),
-    ("server_version", "15.0"),
-    ("standard_conforming_strings", "on"),
-    ("transaction_isolation", "read committed"),
-];
-
-/// Fixed by us: showing is fine, changing to another value is an error.
-const FIXED: [&str; 5] = ["client_encoding", "integer_datetimes", "server_encoding", "server_version", "standard_conforming_strings"];
-
 impl Settings {
     /// Sets one by name. Names are case-insensitive; an unknown one is an error with the nearest names.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
@@ -111,13 +89,18 @@ impl Settings {
             "weir.max_staleness" => self.max_staleness = optional(&name, value)?,
             "weir.as_of" => self.as_of = parse_as_of(value)?,
             "weir.pushdown" => self.pushdown = parse_pushdown(value)?,
-            "weir.receipt" => self.receipt = parse_bool(&name, value)?,
+            "weir.receipt" => self.receipt = truth(&name, value)?,
             "timezone" | "time zone" => self.timezone = parse_zone(value)?,
-            "statement_timeout" => self.statement_timeout = parse_timeout(&name, value)?,
+            "statement_timeout" => self.statement_timeout = time(&name, value)?,
             "application_name" => self.application_name = value.chars().filter(|c| !c.is_control()).take(63).collect(),
             _ => return self.accept(&name, value),
         }
         Ok(())
+    }
+
+    /// As `set`, with `DEFAULT` for the value that a new session has.
+    pub fn assign(&mut self, name: &str, value: &str) -> Result<()> {
+        if value.eq_ignore_ascii_case("default") { self.reset(name) } else { self.set(name, value) }
     }
 
     /// Back to the value that a new session has.
@@ -161,56 +144,23 @@ impl Settings {
 
     fn accept(&mut self, name: &str, value: &str) -> Result<()> {
         let Some(current) = self.accepted.get_mut(name) else { return Err(unknown(name)) };
-        let same = value.replace(['-', '_'], "").eq_ignore_ascii_case(&current.replace(['-', '_'], ""));
-        if FIXED.contains(&name) && !same {
-            return Err(Error::new(ErrorCode::Unsupported, format!("setting {name} cannot be changed")).with_detail(format!("it is always {current}")));
-        }
-        if let Some(offered) = offered_style(name, value) {
-            return Err(Error::new(ErrorCode::Unsupported, format!("setting {name} cannot be changed to that"))
-                .with_hint(format!("values are shown as with {offered}; format them in the query")));
-        }
-        if !FIXED.contains(&name) {
-            *current = value.to_owned();
-        }
+        *current = accepted::check(name, value, current)?;
         Ok(())
     }
 }
 
-/// Styles of showing values that are not offered would change nothing, and a client would misread what it gets.
-fn offered_style(name: &str, value: &str) -> Option<&'static str> {
-    let value = value.to_ascii_lowercase();
-    match name {
-        "datestyle" if !value.starts_with("iso") => Some("ISO"),
-        "intervalstyle" if value != "postgres" => Some("postgres"),
-        "bytea_output" if value != "hex" => Some("hex"),
-        _ => None,
-    }
-}
-
 fn unknown(name: &str) -> Error {
-    let known = OWN.iter().map(|(name, _)| *name).chain(ACCEPTED.iter().map(|(name, _)| *name));
+    let known = OWN.iter().map(|(name, _)| *name).chain(accepted::initial().map(|(name, _)| name));
     let near = nearest(name, known);
-    let error = Error::new(ErrorCode::Syntax, format!("unknown setting {name}"));
+    let error = Error::new(ErrorCode::UnknownSetting, format!("unknown setting {name}"));
     match near.is_empty() {
         true => error.with_hint("SHOW ALL lists the settings"),
         false => error.with_hint(format!("did you mean {}?", near.join(" or "))),
     }
 }
 
-fn bad(name: &str, expected: &str) -> Error {
-    Error::new(ErrorCode::BadValue, format!("bad value for setting {name}")).with_hint(format!("write {expected}"))
-}
-
 fn on_off(value: bool) -> String {
     if value { "on".into() } else { "off".into() }
-}
-
-fn parse_bool(name: &str, value: &str) -> Result<bool> {
-    match value.to_ascii_lowercase().as_str() {
-        "on" | "true" | "1" | "yes" => Ok(true),
-        "off" | "false" | "0" | "no" => Ok(false),
-        _ => Err(bad(name, "on or off")),
-    }
 }
 
 fn parse_read(value: &str) -> Result<ReadMode> {
@@ -241,15 +191,6 @@ fn optional<T: FromStr>(name: &str, value: &str) -> Result<Option<T>> {
     value.parse().map(Some).map_err(|_| bad(name, "a duration such as 30s or 15m"))
 }
 
-/// As in Postgres, a bare number is milliseconds and 0 switches the limit off.
-fn parse_timeout(name: &str, value: &str) -> Result<Option<Span>> {
-    let span = match value.parse::<u64>() {
-        Ok(ms) => Span::from_millis(ms),
-        Err(_) => value.replace(' ', "").replace("min", "m").parse().map_err(|_| bad(name, "milliseconds, or a duration such as 30s"))?,
-    };
-    Ok(Some(span).filter(|span| span.as_millis() > 0))
-}
-
 fn parse_as_of(value: &str) -> Result<Option<Timestamp>> {
     if value.is_empty() {
         return Ok(None);
@@ -258,10 +199,15 @@ fn parse_as_of(value: &str) -> Result<Option<Timestamp>> {
     parsed.map(Some).map_err(|_| bad("weir.as_of", "an instant such as 2026-11-01T00:00:00Z"))
 }
 
-/// Only the shape is checked here; the engine knows the zones and refuses an unknown one when it is used.
+/// A zone of the IANA database, or an offset such as +02:00.
 fn parse_zone(value: &str) -> Result<String> {
-    let plausible = !value.is_empty() && value.len() <= 64 && value.chars().all(|c| c.is_ascii_alphanumeric() || "/_+-:".contains(c));
-    if plausible { Ok(value.to_owned()) } else { Err(bad("timezone", "a zone such as UTC or Europe/Berlin")) }
+    if value.eq_ignore_ascii_case("utc") || value.eq_ignore_ascii_case("z") {
+        return Ok("UTC".into());
+    }
+    match value.parse::<Tz>() {
+        Ok(_) => Ok(value.to_owned()),
+        Err(_) => Err(bad("timezone", "a zone such as UTC, Europe/Berlin or +02:00")),
+    }
 }
 
 #[cfg(test)]
@@ -285,7 +231,11 @@ mod tests {
         let mut settings = Settings::default();
         let error = settings.set("weir.pushdwn", "on").unwrap_err();
         assert!(error.hint().is_some_and(|hint| hint.starts_with("did you mean weir.pushdown")), "{error:?}");
-        assert!(settings.set("weir.read", "maybe").is_err());
+        assert_eq!(error.code(), ErrorCode::UnknownSetting);
+        for (name, value) in [("weir.read", "maybe"), ("timezone", "Nope/Zone"), ("timezone", ""), ("statement_timeout", "soon"), ("weir.as_of", "then")] {
+            assert_eq!(settings.set(name, value).unwrap_err().code(), ErrorCode::BadSetting, "{name} = {value}");
+        }
+        settings.set("TimeZone", "Asia/Kolkata").unwrap();
         assert!(settings.set("client_encoding", "LATIN1").is_err());
         settings.set("client_encoding", "utf-8").unwrap();
         settings.set("DateStyle", "ISO, YMD").unwrap();

@@ -47,12 +47,26 @@ pub enum ErrorCode {
     AmbiguousName,
     /// A parameter or a literal that does not fit its type.
     BadValue,
+    /// A setting that is not known.
+    UnknownSetting,
+    /// A value that a setting does not take.
+    BadSetting,
+    /// A text that is no date or time.
+    BadMoment,
+    /// A date or time that is not in the calendar, or too far away.
+    MomentOutOfRange,
     /// Types that do not go together.
     TypeMismatch,
+    /// A column that is neither grouped nor aggregated.
+    NotGrouped,
+    /// A subquery that stands for one value gives several.
+    SeveralRows,
     /// Division by zero.
     DivisionByZero,
     /// Something with that name is there already.
     AlreadyExists,
+    /// Something cannot be dropped, since others are in it or need it.
+    StillUsed,
     /// Legal, but not in this version of Weir.
     Unsupported,
     /// A limit of Weir itself (text too long, too many columns).
@@ -85,7 +99,7 @@ pub enum Blame {
 }
 
 impl ErrorCode {
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 37] = [
         Self::OverBudget,
         Self::NoPermit,
         Self::SourceUnreachable,
@@ -105,9 +119,16 @@ impl ErrorCode {
         Self::UnknownFunction,
         Self::AmbiguousName,
         Self::BadValue,
+        Self::UnknownSetting,
+        Self::BadSetting,
+        Self::BadMoment,
+        Self::MomentOutOfRange,
         Self::TypeMismatch,
+        Self::NotGrouped,
+        Self::SeveralRows,
         Self::DivisionByZero,
         Self::AlreadyExists,
+        Self::StillUsed,
         Self::Unsupported,
         Self::LimitExceeded,
         Self::OutOfResources,
@@ -145,9 +166,16 @@ impl ErrorCode {
             Self::UnknownFunction => "42883",
             Self::AmbiguousName => "42702",
             Self::BadValue => "22P02",
+            Self::UnknownSetting => "42704",
+            Self::BadSetting => "22023",
+            Self::BadMoment => "22007",
+            Self::MomentOutOfRange => "22008",
             Self::TypeMismatch => "42804",
+            Self::NotGrouped => "42803",
+            Self::SeveralRows => "21000",
             Self::DivisionByZero => "22012",
             Self::AlreadyExists => "42P07",
+            Self::StillUsed => "2BP01",
             Self::Unsupported => "0A000",
             Self::LimitExceeded => "54000",
             Self::OutOfResources => "53200",
@@ -180,7 +208,7 @@ impl ErrorCode {
             Self::BadPassword => 401,
             Self::Forbidden | Self::ReadOnlySource => 403,
             Self::NotFound | Self::UnknownTable => 404,
-            Self::CommitConflict | Self::AlreadyExists | Self::DataDirHeld => 409,
+            Self::CommitConflict | Self::AlreadyExists | Self::StillUsed | Self::DataDirHeld => 409,
             Self::LimitExceeded => 413,
             Self::Unsupported => 501,
             Self::Internal | Self::Config => 500,

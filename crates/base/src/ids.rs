@@ -41,6 +41,12 @@ impl SessionId {
     pub fn fresh() -> Self {
         Self(Uuid::now_v7())
     }
+
+    /// A number for clients that know sessions by a process id: positive, from the random part of the id.
+    pub fn number(self) -> i32 {
+        let bits = (self.0.as_u128() & u128::from(u32::MAX >> 1)) as i32;
+        bits.max(1)
+    }
 }
 
 impl fmt::Display for SessionId {

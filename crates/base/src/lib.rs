@@ -2,6 +2,7 @@
 //! The words every room shares: names, errors, the age of answers, units, limits and the clock. No IO.
 
 pub mod as_of;
+pub mod calendar;
 pub mod clock;
 pub mod error;
 pub mod ids;
@@ -10,6 +11,7 @@ pub mod names;
 pub mod units;
 
 pub use as_of::{AsOf, AsOfMethod, Timestamp};
+pub use calendar::{CalendarDay, DAY_MICROS};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use error::{Blame, Error, ErrorCode, Result};
 pub use ids::{QueryId, SessionId, UserName};

@@ -12,6 +12,8 @@ pub const SQL_CHAIN_MAX: usize = 500;
 pub const COLUMNS_MAX: usize = 16_384;
 /// Most parameters in one statement (the wire protocol counts them in 16 bits).
 pub const PARAMETERS_MAX: usize = 65_535;
+/// Dates or timestamps that one series makes.
+pub const SERIES_MOMENTS_MAX: usize = 1_000_000;
 /// Most sources in one configuration.
 pub const SOURCES_MAX: usize = 1_000;
 /// Most tables that one source may list.
@@ -37,6 +39,10 @@ pub const PORTALS_PER_SESSION_MAX: usize = 1_000;
 pub const RECEIPTS_KEPT_MAX: usize = 1_000;
 /// Queries that the log keeps before the oldest go.
 pub const QUERY_LOG_ROWS_MAX: usize = 200_000;
+/// Forecasts that are remembered for one source, by the text of the statement.
+pub const FORECASTS_KEPT_MAX: usize = 1_000;
+/// How long a question waits for a source's forecast before it runs without one.
+pub const FORECAST_WAIT_MS_MAX: u64 = 1_000;
 /// Nearest names offered when a name is unknown.
 pub const SUGGESTIONS_MAX: usize = 3;
 

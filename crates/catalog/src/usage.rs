@@ -4,9 +4,7 @@
 use crate::QueryRecord;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
-use weir_base::{SourceName, Timestamp, UserName};
-
-const DAY_US: i64 = 86_400_000_000;
+use weir_base::{DAY_MICROS, SourceName, Timestamp, UserName};
 
 /// Rows and bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,7 +27,7 @@ struct Today {
 
 /// The first microsecond of the day.
 pub(crate) fn midnight(now: Timestamp) -> Timestamp {
-    Timestamp::from_micros(now.micros().div_euclid(DAY_US) * DAY_US)
+    Timestamp::from_micros(now.micros().div_euclid(DAY_MICROS) * DAY_MICROS)
 }
 
 impl DailyUsage {
@@ -69,5 +67,5 @@ impl Today {
 }
 
 fn day_of(at: Timestamp) -> i64 {
-    at.micros().div_euclid(DAY_US)
+    at.micros().div_euclid(DAY_MICROS)
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Admit: takes leave of every source that a plan reads, in the order of their names, so that two queries never wait for each other.
 
+use crate::forecast;
 use crate::residual::{Leaves, Physical};
 use crate::run::QueryRun;
 use crate::scan::SourceScan;
@@ -30,6 +31,7 @@ pub(crate) async fn admit(physical: &Authorized<Physical>, run: &Arc<QueryRun>) 
     if let Some(refusal) = refusal(&leaves) {
         return Err(refusal);
     }
+    forecast::foretell(&leaves, run).await;
     for (source, scans) in leaves.by_source() {
         let Some(first) = scans.first() else { continue };
         let guard = &first.handle.guard;

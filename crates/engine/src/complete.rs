@@ -2,7 +2,7 @@
 //! Completion for shells: sources, schemas, tables, system tables and the words of SQL.
 
 use crate::bind::names::SYSTEM;
-use crate::engine::Shared;
+use crate::shared::Shared;
 use crate::system;
 use weir_base::{TableName, quote_ident};
 use weir_policy::Principal;
@@ -71,6 +71,7 @@ async fn names(shared: &Shared, principal: &Principal) -> Vec<String> {
             names.extend(named.filter(|name| principal.may_see(name)).map(|name| name.to_string()));
         }
     }
-    let prefixes: Vec<String> = shared.parts.places.names().iter().map(|name| format!("{}.", quote_ident(name.as_str()))).collect();
+    let reached = shared.parts.places.names().into_iter().filter(|name| principal.may_reach(name.as_str()));
+    let prefixes: Vec<String> = reached.map(|name| format!("{}.", quote_ident(name.as_str()))).collect();
     prefixes.into_iter().chain(names).collect()
 }

@@ -2,13 +2,14 @@
 //! What tables a source has: asked once per time to live, by one asker while the others wait.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
-use weir_base::limits::DISCOVERY_TTL_MS;
-use weir_base::{Result, SourceName};
+use weir_api::Forecast;
+use weir_base::limits::{DISCOVERY_TTL_MS, FORECASTS_KEPT_MAX};
+use weir_base::{Error, ErrorCode, Result, SourceName};
 use weir_guard::{Guard, Purpose};
-use weir_source::{Source, SourceTable};
+use weir_source::{Health, Source, SourceTable};
 
 /// A failed discovery is believed this long, so that a hundred waiting queries do not knock one after the other.
 const FAILURE_TTL: Duration = Duration::from_millis(1_000);
@@ -18,12 +19,20 @@ const REFRESH_AGE_FACTOR: u32 = 10;
 /// However slow the source is to list its tables, a list of this age is read again.
 const REFRESH_AGE_MAX: Duration = Duration::from_millis(1_000);
 
+/// How the source is, is asked again after this long.
+const HEALTH_TTL: Duration = Duration::from_secs(5);
+/// Whoever looks at the sources waits this long for one of them.
+const HEALTH_WAIT_MAX: Duration = Duration::from_secs(5);
+
 /// A source with its guard and what is known of its tables.
 #[derive(Debug)]
 pub struct SourceHandle {
     pub source: Arc<dyn Source>,
     pub guard: Arc<Guard>,
     known: Mutex<Option<Known>>,
+    health: Mutex<Option<(Instant, Result<Health>)>>,
+    /// What the source lately said of a statement, by its text.
+    forecasts: std::sync::Mutex<HashMap<String, (Instant, Forecast)>>,
     rules: Vec<TableRule>,
 }
 
@@ -46,7 +55,7 @@ struct Known {
 
 impl SourceHandle {
     pub fn new(source: Arc<dyn Source>, guard: Arc<Guard>) -> Self {
-        Self { source, guard, known: Mutex::new(None), rules: Vec::new() }
+        Self { source, guard, known: Mutex::new(None), health: Mutex::new(None), forecasts: std::sync::Mutex::default(), rules: Vec::new() }
     }
 
     pub fn with_rules(self, rules: Vec<TableRule>) -> Self {
@@ -61,6 +70,20 @@ impl SourceHandle {
         self.guard.source()
     }
 
+    /// The forecast that the source gave for this text, while it is fresh.
+    pub(crate) fn remembered_forecast(&self, sql: &str) -> Option<Forecast> {
+        let forecasts = self.forecasts.lock().unwrap_or_else(PoisonError::into_inner);
+        forecasts.get(sql).filter(|(at, _)| at.elapsed() < Duration::from_millis(DISCOVERY_TTL_MS)).map(|(_, forecast)| forecast.clone())
+    }
+
+    pub(crate) fn remember_forecast(&self, sql: &str, forecast: Forecast) {
+        let mut forecasts = self.forecasts.lock().unwrap_or_else(PoisonError::into_inner);
+        if forecasts.len() >= FORECASTS_KEPT_MAX {
+            forecasts.clear();
+        }
+        forecasts.insert(sql.to_owned(), (Instant::now(), forecast));
+    }
+
     /// The tables, from memory while they are fresh.
     pub async fn catalog(&self) -> Result<Arc<SourceCatalog>> {
         self.catalog_younger_than(|_| Duration::from_millis(DISCOVERY_TTL_MS)).await
@@ -69,6 +92,32 @@ impl SourceHandle {
     /// The tables, asked again unless they are very fresh: for a name that the known list does not have.
     pub async fn catalog_again(&self) -> Result<Arc<SourceCatalog>> {
         self.catalog_younger_than(|known| (known.took * REFRESH_AGE_FACTOR).min(REFRESH_AGE_MAX)).await
+    }
+
+    /// How the source is: its version, role, lag and what our account may do, not older than a few seconds. Asked with a permit, like everything;
+    /// while that has to be waited for, what was known last is the answer. Errors: as those of a probe, 53300 where nothing is known yet.
+    pub async fn health(&self) -> Result<Health> {
+        let mut known = self.health.lock().await;
+        if let Some((at, outcome)) = known.as_ref().filter(|(at, outcome)| at.elapsed() < if outcome.is_ok() { HEALTH_TTL } else { FAILURE_TTL }) {
+            tracing::trace!(source = %self.name(), age_ms = at.elapsed().as_millis() as u64, "HealthKnown");
+            return outcome.clone();
+        }
+        match tokio::time::timeout(HEALTH_WAIT_MAX, self.probe()).await {
+            Ok(outcome) => {
+                *known = Some((Instant::now(), outcome.clone()));
+                outcome
+            }
+            Err(_) => known.as_ref().map_or_else(|| Err(self.busy()), |(_, outcome)| outcome.clone()),
+        }
+    }
+
+    async fn probe(&self) -> Result<Health> {
+        let permit = self.guard.permit(Purpose::Health).await?;
+        self.source.probe(permit).await
+    }
+
+    fn busy(&self) -> Error {
+        Error::new(ErrorCode::NoPermit, format!("source {} is busy", self.name())).with_detail("all its sessions are in use, or it answers slowly")
     }
 
     /// What is known may be wrong: the source was not as expected when it was read. Nothing to do while somebody asks it anyway.
@@ -153,15 +202,19 @@ impl SourceCatalog {
     }
 
     /// Quoted parts are exact; unquoted ones prefer the exact lower-case spelling and else ignore case where that is unambiguous.
-    pub fn find(&self, schema: &Part, table: &Part) -> Found {
+    /// What `visible` does not hold of is not there.
+    pub fn find(&self, schema: &Part, table: &Part, visible: impl Fn(&SourceTable) -> bool) -> Found {
         let as_typed = (spelled(schema), spelled(table));
-        if let Some(index) = self.exact.get(&as_typed) {
-            return Found::One(self.tables[*index].clone());
+        if let Some(found) = self.exact.get(&as_typed).map(|index| &self.tables[*index]).filter(|found| visible(found)) {
+            return Found::One(found.clone());
         }
         let folded = (schema.text.to_lowercase(), table.text.to_lowercase());
         let candidates = self.folded.get(&folded).map(Vec::as_slice).unwrap_or_default();
-        let fitting: Vec<&Arc<SourceTable>> =
-            candidates.iter().map(|index| &self.tables[*index]).filter(|found| schema.fits(&found.schema) && table.fits(&found.name)).collect();
+        let fitting: Vec<&Arc<SourceTable>> = candidates
+            .iter()
+            .map(|index| &self.tables[*index])
+            .filter(|found| schema.fits(&found.schema) && table.fits(&found.name) && visible(found))
+            .collect();
         match fitting.as_slice() {
             [] => Found::None,
             [one] => Found::One((*one).clone()),
@@ -170,8 +223,8 @@ impl SourceCatalog {
     }
 
     /// Schemas that have a table of that name, for names written without a schema.
-    pub fn schemas_with(&self, table: &Part) -> Vec<String> {
-        let mut schemas: Vec<String> = self.tables.iter().filter(|known| table.fits(&known.name)).map(|known| known.schema.clone()).collect();
+    pub fn schemas_with(&self, table: &Part, visible: impl Fn(&SourceTable) -> bool) -> Vec<String> {
+        let mut schemas: Vec<String> = self.tables.iter().filter(|known| table.fits(&known.name) && visible(known)).map(|known| known.schema.clone()).collect();
         schemas.sort();
         schemas.dedup();
         schemas
@@ -211,7 +264,7 @@ mod tests {
     fn quoted_is_exact_and_unquoted_folds_when_unambiguous() {
         let catalog =
             SourceCatalog::new(vec![table("PUBLIC", "REVENUE"), table("public", "cs_user"), table("public", "cs_User"), table("public", "MyTable")], vec![]);
-        let found = |schema, quoted_schema, name, quoted| catalog.find(&part(schema, quoted_schema), &part(name, quoted));
+        let found = |schema, quoted_schema, name, quoted| catalog.find(&part(schema, quoted_schema), &part(name, quoted), |_| true);
         assert!(matches!(found("public", false, "revenue", false), Found::One(found) if found.name == "REVENUE"));
         assert!(matches!(found("public", false, "revenue", true), Found::None));
         assert!(matches!(found("public", false, "cs_user", false), Found::One(found) if found.name == "cs_user"));
@@ -224,6 +277,9 @@ mod tests {
     #[test]
     fn names_that_differ_in_case_only_are_ambiguous_unquoted() {
         let catalog = SourceCatalog::new(vec![table("s", "Ab"), table("s", "aB")], vec![]);
-        assert!(matches!(catalog.find(&part("s", false), &part("ab", false)), Found::Ambiguous(names) if names.len() == 2));
+        let find = |visible: fn(&SourceTable) -> bool| catalog.find(&part("s", false), &part("ab", false), visible);
+        assert!(matches!(find(|_| true), Found::Ambiguous(names) if names.len() == 2));
+        assert!(matches!(find(|table| table.name == "aB"), Found::One(found) if found.name == "aB"));
+        assert!(matches!(find(|_| false), Found::None));
     }
 }

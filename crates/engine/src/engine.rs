@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The engine as its doors see it: one question goes through bind, secure, route, push down, admit and execute, in this order.
 
-use crate::bind::{Bound, Command, bind, classify, parse, split};
+use crate::bind::{Command, bind, classify, parse, split};
 use crate::pg_catalog::Catalogs;
+use crate::plan::plan;
 use crate::registry::Registry;
 use crate::run::QueryRun;
 use crate::session::{PlanningSession, template};
-use crate::{EngineParts, admit, complete, execute, explain, parameters, residual, route, secure, settings, write};
+use crate::shared::Shared;
+use crate::{EngineParts, admit, complete, execute, explain, parameters, secure, settings, write};
 use arrow::datatypes::{Schema, SchemaRef};
 use async_trait::async_trait;
-use datafusion::execution::SessionState;
 use datafusion::sql::sqlparser::ast::Statement;
 use std::sync::Arc;
-use tokio::sync::OnceCell;
 use weir_api::{Answer, Parameter, PlanReport, Prepared, Query, QueryService, QueryStatus, Readiness, Session};
 use weir_base::{Error, ErrorCode, QueryId, Result, UserName};
-use weir_catalog::{QueryRecord, StatementRecord};
-use weir_policy::{Authorized, Principal};
 
 /// Answers questions over all places of one configuration.
 #[derive(Debug)]
@@ -24,22 +22,17 @@ pub struct Engine {
     shared: Arc<Shared>,
 }
 
-/// What all queries of an engine share.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub parts: EngineParts,
-    pub registry: Registry,
-    pub catalogs: Catalogs,
-    /// Functions, rules, memory and spill folder of the query engine; each statement plans in a copy.
-    pub template: SessionState,
-}
-
 impl Engine {
     /// Opens no connection. Error: a spill folder that cannot be made.
     pub fn new(parts: EngineParts) -> Result<Self> {
         let mut template = template(&parts.config)?;
+        template.add_analyzer_rule(Arc::new(crate::scan::ReadAsText));
+        crate::moments::register(&mut template)?;
+        crate::text_kinds::register(&mut template);
+        crate::membership::register(&mut template);
         crate::arithmetic::register(&mut template)?;
         crate::pg_catalog::register_functions(&mut template)?;
+        crate::functions::register(&mut template)?;
         Ok(Self { shared: Arc::new(Shared { parts, registry: Registry::default(), catalogs: Catalogs::load()?, template }) })
     }
 
@@ -48,11 +41,16 @@ impl Engine {
         &self.shared.parts.places
     }
 
-    /// Cancels what runs, waits until the log is written, and closes the sources.
-    pub async fn close(&self) {
+    /// Cancels everything that runs, whoever asked.
+    pub fn cancel_all(&self) {
         for run in self.shared.registry.running() {
             run.cancel.cancel();
         }
+    }
+
+    /// Cancels what runs, waits until the log is written, and closes the sources.
+    pub async fn close(&self) {
+        self.cancel_all();
         for handle in self.shared.parts.places.sources() {
             handle.source.close().await;
         }
@@ -63,11 +61,12 @@ impl Engine {
         let shared = &self.shared;
         let command = classify(parse(&query.sql)?)?;
         let principal = shared.parts.policy.principal(&session.user)?;
-        let planning = planning(shared, session, &principal, run);
+        let planning = PlanningSession::new(shared, session, &principal, run);
         match command {
             Command::Question(statement) => self.question(&planning, *statement, &query.params).await,
             Command::Explain(request) => explain::explain(&planning, shared, request, &query.params).await,
             Command::Set(assignments) => settings::set(session, &assignments).map(|()| execute::command(shared, run, "SET".into())),
+            Command::SetLocal(assignments) => session.set_for_block(&assignments).map(|()| execute::command(shared, run, "SET".into())),
             Command::Reset(name) => settings::reset(session, name.as_deref()).map(|()| execute::command(shared, run, "RESET".into())),
             Command::Show(name) => settings::show(session, Some(&name)).map(|batch| execute::rows(shared, run, batch)),
             Command::ShowAll => settings::show(session, None).map(|batch| execute::rows(shared, run, batch)),
@@ -95,25 +94,11 @@ impl Engine {
             Command::ShowAll => Ok(returning(settings::show_schema(None))),
             Command::Insert(statement) => {
                 let bound = bind(planning, *statement, None).await?;
-                Ok(Prepared { parameters: told(parameters::types(&bound.plan)?), schema: Arc::new(Schema::empty()), returns_rows: false })
+                Ok(Prepared { parameters: parameters::told_types(&bound.plan, &bound.lists)?, schema: Arc::new(Schema::empty()), returns_rows: false })
             }
             _ => Ok(Prepared { parameters: Vec::new(), schema: Arc::new(Schema::empty()), returns_rows: false }),
         }
     }
-}
-
-fn planning<'a>(shared: &'a Arc<Shared>, session: &'a Session, principal: &'a Principal, run: &'a Arc<QueryRun>) -> PlanningSession<'a> {
-    let pushdown = session.settings().pushdown;
-    PlanningSession { engine: shared, session, principal, run, pushdown, catalog: OnceCell::new() }
-}
-
-/// Secure, route, push down: from a bound plan to one that can be admitted.
-pub(crate) async fn plan(planning: &PlanningSession<'_>, bound: Bound) -> Result<Authorized<residual::Physical>> {
-    let parts = &planning.engine.parts;
-    let authorized = secure::secure(bound, planning.principal)?;
-    let settings = planning.session.settings().clone();
-    route::route(&authorized.plan().tables, &settings, parts.clock.now())?;
-    residual::plan(authorized, parts.config.memory_bytes_max).await
 }
 
 async fn prepared_question(planning: &PlanningSession<'_>, statement: Statement) -> Result<Prepared> {
@@ -121,58 +106,11 @@ async fn prepared_question(planning: &PlanningSession<'_>, statement: Statement)
     let authorized = secure::secure(bound, planning.principal)?;
     let plan = &authorized.plan().plan;
     let schema: SchemaRef = authorized.plan().names.show(&Arc::new(plan.schema().as_arrow().clone()));
-    Ok(Prepared { parameters: told(parameters::types(plan)?), schema, returns_rows: true })
-}
-
-fn told(types: Vec<Option<arrow::datatypes::DataType>>) -> Vec<Option<arrow::datatypes::DataType>> {
-    types.into_iter().map(|data_type| data_type.map(parameters::told)).collect()
+    Ok(Prepared { parameters: parameters::told_types(plan, &authorized.plan().lists)?, schema, returns_rows: true })
 }
 
 fn returning(schema: SchemaRef) -> Prepared {
     Prepared { parameters: Vec::new(), schema, returns_rows: true }
-}
-
-impl Shared {
-    /// Ends a query once: registry, query log, metrics.
-    pub fn finish(&self, run: &Arc<QueryRun>, error: Option<&Error>, abandoned: bool) {
-        if !run.end(error, abandoned, self.parts.clock.as_ref()) {
-            return;
-        }
-        self.registry.end(run);
-        self.parts.store.record(self.record(run, error));
-    }
-
-    fn record(&self, run: &QueryRun, error: Option<&Error>) -> QueryRecord {
-        let receipt = run.receipt(self.parts.clock.as_ref());
-        let statements = run.ledger.read().into_iter().map(|reading| StatementRecord {
-            source: reading.source,
-            sql: reading.sql,
-            forecast_rows: reading.forecast_rows,
-            forecast_bytes: None,
-            rows: reading.rows,
-            bytes: reading.bytes,
-            ms: reading.elapsed.as_secs_f64() * 1000.0,
-            queued_ms: reading.queued.as_secs_f64() * 1000.0,
-            outcome: reading.outcome.word().to_owned(),
-        });
-        QueryRecord {
-            id: run.id,
-            session: run.session,
-            user: run.user.clone(),
-            door: run.door.to_owned(),
-            sql: run.sql.clone(),
-            started_at: run.started_at,
-            ended_at: run.ended_at(),
-            state: run.state().word().to_owned(),
-            rows_returned: run.rows_returned(),
-            error_code: error.map(|error| error.code().sqlstate().to_owned()),
-            error: error.map(|error| error.message().to_owned()),
-            as_of: Some(receipt.as_of),
-            elapsed_ms: run.elapsed_ms(),
-            statements: statements.collect(),
-            receipt: serde_json::to_string(&receipt).ok(),
-        }
-    }
 }
 
 /// Ends a query whose asker stopped waiting before there was an answer.
@@ -205,7 +143,7 @@ impl QueryService for Engine {
     async fn prepare(&self, session: &Arc<Session>, sql: &str) -> Result<Prepared> {
         let principal = self.shared.parts.policy.principal(&session.user)?;
         let run = QueryRun::begin(session, QueryId::fresh(), sql, self.shared.parts.clock.as_ref());
-        self.prepared(&planning(&self.shared, session, &principal, &run), sql).await
+        self.prepared(&PlanningSession::new(&self.shared, session, &principal, &run), sql).await
     }
 
     async fn run(&self, session: &Arc<Session>, query: Query) -> Result<Answer> {
@@ -236,7 +174,7 @@ impl QueryService for Engine {
             Command::Explain(request) => request.inner,
             _ => return Err(Error::new(ErrorCode::Unsupported, "only questions have a plan").with_hint("give a SELECT")),
         };
-        explain::report(&planning(&self.shared, session, &principal, &run), *statement, &query.params).await
+        explain::report(&PlanningSession::new(&self.shared, session, &principal, &run), *statement, &query.params).await
     }
 
     async fn cancel(&self, session: &Arc<Session>, id: QueryId) -> Result<bool> {
@@ -260,6 +198,12 @@ impl QueryService for Engine {
             }
         }
         Readiness { ready: true, unreachable }
+    }
+
+    async fn readiness_for(&self, user: &UserName) -> Readiness {
+        let all = self.readiness().await;
+        let Ok(principal) = self.shared.parts.policy.principal(user) else { return Readiness { unreachable: Vec::new(), ..all } };
+        Readiness { unreachable: all.unreachable.into_iter().filter(|source| principal.may_reach(source)).collect(), ..all }
     }
 
     async fn complete(&self, session: &Arc<Session>, prefix: &str) -> Vec<String> {

@@ -23,7 +23,7 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
         DataFusionError::ResourcesExhausted(text) => Error::new(ErrorCode::OutOfResources, "query needs more memory than it may use")
             .with_detail(first_line(&text))
             .with_hint("raise memory_limit in weir.yaml, or select fewer rows and columns"),
-        DataFusionError::NotImplemented(text) => Error::new(ErrorCode::Unsupported, lower_first(&first_line(&text))),
+        DataFusionError::NotImplemented(text) => from_not_implemented(&text),
         DataFusionError::Plan(text) => from_plan_text(&text),
         DataFusionError::Execution(text) => from_execution_text(&text),
         DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => from_datafusion(*inner),
@@ -35,8 +35,19 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
         DataFusionError::IoError(io) if out_of_disk(&io) => {
             Error::new(ErrorCode::OutOfResources, "the disk for spilled data is full").with_detail(io.to_string())
         }
-        other => Error::internal("query engine failed").with_detail(first_line(&other.strip_backtrace())),
+        other => from_unexpected(&other.strip_backtrace()),
     }
+}
+
+/// What the query engine calls a bug of its own is often a function that is given something odd.
+fn from_unexpected(text: &str) -> Error {
+    if let Some(known) = from_function_text(text).or_else(|| from_grouping_text(text)) {
+        return known;
+    }
+    if text.contains("Cannot run range queries on datatype") {
+        return Error::new(ErrorCode::TypeMismatch, "a window cannot be ordered by this type").with_hint("add ROWS BETWEEN …, or cast the ordering");
+    }
+    Error::internal("query engine failed").with_detail(first_line(text))
 }
 
 /// An error that several operators wait for, so that nobody owns it.
@@ -144,8 +155,20 @@ fn from_arrow(error: &ArrowError) -> Error {
         ArrowError::IoError(text, io) if out_of_disk(io) => {
             Error::new(ErrorCode::OutOfResources, "the disk for spilled data is full").with_detail(text.clone())
         }
+        ArrowError::ComputeError(text) if text.contains("overflow") => {
+            Error::new(ErrorCode::ValueOutOfRange, "result of an arithmetic operation is out of range")
+        }
+        ArrowError::ComputeError(text) => Error::new(ErrorCode::BadValue, lower_first(&without_quoted(&first_line(text)))),
         other => Error::internal("query engine failed").with_detail(first_line(&other.to_string())),
     }
+}
+
+fn from_not_implemented(text: &str) -> Error {
+    if text.contains("OuterReferenceColumn") {
+        return Error::new(ErrorCode::Unsupported, "this subquery over columns of the query around it is not in Weir")
+            .with_hint("write it as a join; for the first row of each group, number the rows with row_number() OVER (PARTITION BY …)");
+    }
+    Error::new(ErrorCode::Unsupported, lower_first(&first_line(text)))
 }
 
 /// Whether a failed cast was one of a number, as opposed to one of a text that is no number.
@@ -156,6 +179,9 @@ fn too_large(text: &str) -> bool {
 fn from_plan_text(text: &str) -> Error {
     let line = first_line(text);
     let folded = line.to_lowercase();
+    if let Some(known) = from_function_text(text).or_else(|| from_grouping_text(text)) {
+        return known;
+    }
     let code = if folded.contains("invalid function") || folded.contains("unknown function") {
         ErrorCode::UnknownFunction
     } else if folded.contains("coerc")
@@ -163,6 +189,7 @@ fn from_plan_text(text: &str) -> Error {
         || folded.contains("type mismatch")
         || folded.contains("no function matches")
         || folded.contains("signature")
+        || folded.contains("non-boolean predicate")
     {
         ErrorCode::TypeMismatch
     } else if folded.contains("table '") && folded.contains("not found") {
@@ -173,9 +200,62 @@ fn from_plan_text(text: &str) -> Error {
     Error::new(code, lower_first(&line))
 }
 
+/// A function that is not there, or not for these arguments.
+fn from_function_text(text: &str) -> Option<Error> {
+    if let Some((_, rest)) = text.split_once("Invalid function '") {
+        let (name, _) = rest.split_once('\'')?;
+        return Some(Error::new(ErrorCode::UnknownFunction, format!("function {name} does not exist")));
+    }
+    let takes_none = |name: &str| {
+        let error = Error::new(ErrorCode::UnknownFunction, format!("function {name} does not take these arguments"));
+        error.with_hint("cast the arguments to the types that it takes")
+    };
+    if let Some((_, rest)) = text.split_once("No function matches the given name and argument types '") {
+        let (called, _) = rest.split_once('\'')?;
+        let (name, _) = called.split_once('(')?;
+        return Some(takes_none(name).with_detail(sql_types(called)));
+    }
+    let (_, rest) = text.split_once("Function '").filter(|_| text.contains("failed to match any signature") || text.contains("expects"))?;
+    rest.split_once('\'').map(|(name, _)| takes_none(name))
+}
+
+/// The names of types as they are written in SQL.
+fn sql_types(text: &str) -> String {
+    const NAMES: [(&str, &str); 12] = [
+        ("Utf8View", "text"),
+        ("LargeUtf8", "text"),
+        ("Utf8", "text"),
+        ("Int64", "bigint"),
+        ("Int32", "integer"),
+        ("Int16", "smallint"),
+        ("Float64", "double precision"),
+        ("Float32", "real"),
+        ("Boolean", "boolean"),
+        ("Date32", "date"),
+        ("Decimal128", "numeric"),
+        ("Interval(MonthDayNano)", "interval"),
+    ];
+    let named = NAMES.iter().fold(text.to_owned(), |text, (arrow, sql)| text.replace(arrow, sql));
+    named.replace("Timestamp(µs)", "timestamp").replace("Timestamp(ns)", "timestamp").replace("Duration(µs)", "interval").replace("Null", "unknown")
+}
+
+/// `column "t.i" must appear in the GROUP BY clause …`.
+fn from_grouping_text(text: &str) -> Option<Error> {
+    let (before, _) = text.split_once(" must appear in the GROUP BY clause")?;
+    let column = before.rsplit("column ").next()?.trim_matches('"');
+    let error = Error::new(ErrorCode::NotGrouped, format!("column {column} must be grouped or aggregated"));
+    Some(error.with_hint(format!("add it to GROUP BY, or write max({column})")))
+}
+
 fn from_execution_text(text: &str) -> Error {
     let line = first_line(text);
     let folded = line.to_lowercase();
+    if folded.contains("scalar subquery returned more than one row") {
+        return Error::new(ErrorCode::SeveralRows, "a subquery that stands for one value gives several rows").with_hint("add LIMIT 1, or an aggregate");
+    }
+    if folded.contains("date_trunc granularity") {
+        return Error::new(ErrorCode::BadSetting, "date_trunc does not know this unit").with_detail(without_quoted(&line));
+    }
     if folded.contains("divide by zero") || folded.contains("division by zero") {
         return Error::new(ErrorCode::DivisionByZero, "division by zero");
     }

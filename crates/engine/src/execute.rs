@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Execute: runs an authorised plan as a stream that can be cancelled at any moment and that always leaves a record.
 
-use crate::engine::Shared;
 use crate::errors::from_datafusion;
 use crate::residual::Physical;
 use crate::run::QueryRun;
-use arrow::array::{RecordBatch, RecordBatchOptions};
-use arrow::datatypes::SchemaRef;
+use crate::scan::running_query;
+use crate::shared::Shared;
+use crate::watch::watch;
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::compute::cast;
+use arrow::datatypes::{FieldRef, SchemaRef};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -30,20 +33,27 @@ pub(crate) fn execute(shared: &Arc<Shared>, run: &Arc<QueryRun>, physical: Autho
 /// The batches of a plan whose record is somebody else's business: the input of a write.
 pub(crate) fn start(physical: &Authorized<Physical>) -> Result<SendableRecordBatchStream> {
     let Physical { plan, state, names } = physical.plan();
-    let stream = execute_stream(plan.clone(), state.task_ctx()).map_err(from_datafusion)?;
-    if names.is_empty() {
+    let context = state.task_ctx();
+    let watched = running_query(&context).and_then(|run| watch(plan.clone(), &run)).map_err(from_datafusion)?;
+    let stream = execute_stream(watched, context).map_err(from_datafusion)?;
+    let shown = names.show(&stream.schema());
+    if shown == stream.schema() {
         return Ok(stream);
     }
-    let shown = names.show(&stream.schema());
     let schema = shown.clone();
-    let renamed = stream.map(move |batch| batch.and_then(|batch| renamed(&batch, &schema)));
-    Ok(Box::pin(RecordBatchStreamAdapter::new(shown, renamed)))
+    let shown_batches = stream.map(move |batch| batch.and_then(|batch| as_shown(&batch, &schema)));
+    Ok(Box::pin(RecordBatchStreamAdapter::new(shown, shown_batches)))
 }
 
-/// The same columns under other names.
-fn renamed(batch: &RecordBatch, schema: &SchemaRef) -> datafusion::common::Result<RecordBatch> {
+/// The same columns under other names, and as plain texts where they are views.
+fn as_shown(batch: &RecordBatch, schema: &SchemaRef) -> datafusion::common::Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-    Ok(RecordBatch::try_new_with_options(schema.clone(), batch.columns().to_vec(), &options)?)
+    let shown = |(column, field): (&ArrayRef, &FieldRef)| match column.data_type() == field.data_type() {
+        true => Ok(column.clone()),
+        false => cast(column, field.data_type()),
+    };
+    let columns: Vec<ArrayRef> = batch.columns().iter().zip(schema.fields()).map(shown).collect::<std::result::Result<_, _>>()?;
+    Ok(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
 }
 
 /// An answer of this query, with its receipt.

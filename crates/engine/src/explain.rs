@@ -2,10 +2,11 @@
 //! Explain: the same stages in words. Nothing is explained that is not also what runs.
 
 use crate::bind::{Bound, Explain, ExplainFormat, bind};
-use crate::engine::{Shared, plan};
+use crate::plan::plan;
 use crate::residual::{Leaves, Physical};
 use crate::scan::{LakeScan, SourceScan};
 use crate::session::PlanningSession;
+use crate::shared::Shared;
 use crate::{admit, execute, forecast, route};
 use arrow::array::{RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};

@@ -1,30 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Forecast: what each fragment would take out of its source, as the source itself thinks, or its statistics, or not at all.
 
+use crate::residual::Leaves;
 use crate::run::QueryRun;
 use crate::scan::{LakeScan, SourceScan};
 use datafusion::physical_plan::ExecutionPlan;
+use futures::future::join_all;
+use std::time::Duration;
+use tokio::time::timeout;
 use tracing::debug;
 use weir_api::{Forecast, ForecastMethod};
+use weir_base::limits::FORECAST_WAIT_MS_MAX;
 use weir_guard::Purpose;
 
 /// A source's estimate is taken to be within this factor either way; a range, not a promise.
 const ESTIMATE_SPREAD: u64 = 2;
 
+/// What each scan is going to take, asked before the first permit is taken: the plan and the receipt tell the same number.
+pub(crate) async fn foretell(leaves: &Leaves, run: &QueryRun) {
+    let scans: Vec<&SourceScan> = leaves.by_source().into_values().flatten().collect();
+    join_all(scans.into_iter().map(|scan| of_source(scan, run))).await;
+}
+
 /// Asks the source for its own estimate; falls back to the statistics of the table, and says unknown as unknown.
 pub(crate) async fn of_source(scan: &SourceScan, run: &QueryRun) -> Forecast {
-    let estimate = match scan.handle.guard.permit(Purpose::Metadata).await {
-        Ok(permit) => scan.handle.source.estimate(permit, &scan.statement(run)).await,
-        Err(error) => Err(error),
+    let forecast = match scan.forecast() {
+        Some(forecast) => return forecast,
+        None => asked(scan, run).await.unwrap_or_else(|| of_statistics(scan)),
     };
-    match estimate {
-        Ok(estimate) if estimate.rows.is_some() => spread(estimate.rows, estimate.bytes, ForecastMethod::Explain),
-        Ok(_) => of_statistics(scan),
-        Err(error) => {
-            debug!(source = %scan.handle.name(), error = %error, "EstimateFailed");
-            of_statistics(scan)
-        }
+    scan.foretold(forecast.clone());
+    forecast
+}
+
+/// What the source thinks, or thought of the same text a moment ago. A source that is busy with other statements is left alone.
+async fn asked(scan: &SourceScan, run: &QueryRun) -> Option<Forecast> {
+    let handle = &scan.handle;
+    let sql = &scan.fragment.sql;
+    if let Some(remembered) = handle.remembered_forecast(sql) {
+        return Some(remembered);
     }
+    let load = handle.guard.load();
+    if load.in_use >= load.connections_max {
+        return None;
+    }
+    let estimate = async {
+        let permit = handle.guard.permit(Purpose::Metadata).await?;
+        handle.source.estimate(permit, &scan.statement(run)).await
+    };
+    let estimate = match timeout(Duration::from_millis(FORECAST_WAIT_MS_MAX), estimate).await {
+        Ok(Ok(estimate)) => estimate,
+        Ok(Err(error)) => {
+            debug!(source = %handle.name(), error = %error, "EstimateFailed");
+            return None;
+        }
+        Err(_) => {
+            debug!(source = %handle.name(), "EstimateTimedOut");
+            return None;
+        }
+    };
+    let rows = estimate.rows?;
+    let forecast = spread(Some(rows), estimate.bytes, ForecastMethod::Explain);
+    handle.remember_forecast(sql, forecast.clone());
+    Some(forecast)
 }
 
 fn of_statistics(scan: &SourceScan) -> Forecast {

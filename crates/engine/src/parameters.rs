@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parameters: what types a statement wants for them, and their values bound into its plan. Never as text.
 
+use crate::bind::Spread;
 use crate::errors::from_datafusion;
-use arrow::datatypes::{DataType, TimeUnit};
+use crate::moments;
+use arrow::datatypes::{DataType, Field, TimeUnit};
 use datafusion::common::ParamValues;
 use datafusion::common::ScalarValue;
 use datafusion::common::metadata::ScalarAndMetadata;
-use datafusion::logical_expr::LogicalPlan;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::{Expr, LogicalPlan};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use weir_api::Parameter;
 use weir_base::limits::PARAMETERS_MAX;
 use weir_base::{Error, ErrorCode, Result};
@@ -18,8 +23,32 @@ pub(crate) fn types(plan: &LogicalPlan) -> Result<Vec<Option<DataType>>> {
     Ok((1..=count).map(|index| by_name.get(&format!("${index}")).cloned().flatten()).collect())
 }
 
-/// The plan with its parameters bound, each cast to the type that the plan wants.
-pub(crate) fn fill(plan: LogicalPlan, params: &[Parameter]) -> Result<LogicalPlan> {
+/// As `types`, for a client that is told before it sends values: a parameter that is cast (`$1::int`) has that type, and `lists` are lists of theirs.
+pub(crate) fn told_types(plan: &LogicalPlan, lists: &BTreeSet<usize>) -> Result<Vec<Option<DataType>>> {
+    let mut types = types(plan)?;
+    plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expr| {
+            expr.apply(|inner| {
+                if let Expr::Cast(cast) = inner
+                    && let Expr::Placeholder(placeholder) = cast.expr.as_ref()
+                    && let Some(known) = placeholder.id.strip_prefix('$').and_then(|digits| digits.parse::<usize>().ok()?.checked_sub(1))
+                    && let Some(open @ None) = types.get_mut(known)
+                {
+                    *open = Some(cast.field.data_type().clone());
+                }
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })
+    })
+    .map_err(from_datafusion)?;
+    let list = |item: DataType| DataType::List(Arc::new(Field::new("item", told(item), true)));
+    let numbered = types.into_iter().enumerate();
+    Ok(numbered.map(|(place, known)| if lists.contains(&(place + 1)) { Some(list(known.unwrap_or(DataType::Utf8))) } else { known.map(told) }).collect())
+}
+
+/// The plan with its parameters bound, each cast to the type that the plan wants; dates and times without an offset are meant in `zone`.
+pub(crate) fn fill(plan: LogicalPlan, spread: &Spread, zone: &str) -> Result<LogicalPlan> {
+    let params = &spread.params;
     let wanted = types(&plan)?;
     if wanted.len() > params.len() {
         return Err(Error::new(ErrorCode::Protocol, "a parameter has no value").with_detail(format!(
@@ -36,7 +65,7 @@ pub(crate) fn fill(plan: LogicalPlan, params: &[Parameter]) -> Result<LogicalPla
     let mut values = Vec::with_capacity(params.len());
     for (index, param) in params.iter().enumerate() {
         let target = wanted.get(index).cloned().flatten();
-        values.push(ScalarAndMetadata::new(scalar(index + 1, param, target.as_ref(), assigned)?, None));
+        values.push(ScalarAndMetadata::new(scalar(spread.origin(index + 1), param, target.as_ref(), assigned, zone)?, None));
     }
     plan.replace_params_with_values(&ParamValues::List(values)).map_err(from_datafusion)
 }
@@ -48,14 +77,19 @@ fn number(name: &str) -> Result<usize> {
         .ok_or_else(|| Error::new(ErrorCode::Syntax, format!("bad parameter {name}")).with_hint("write $1, $2 and so on"))
 }
 
-fn scalar(index: usize, param: &Parameter, target: Option<&DataType>, assigned: bool) -> Result<ScalarValue> {
-    let Some(target) = target else { return plain(index, param) };
+fn scalar(index: usize, param: &Parameter, target: Option<&DataType>, assigned: bool, zone: &str) -> Result<ScalarValue> {
+    // Beside a bare NULL any value is as it is.
+    let Some(target) = target.filter(|target| **target != DataType::Null) else { return plain(index, param) };
     let plain = digits_for(param, target).map_or_else(|| plain(index, param), Ok)?;
     if plain.is_null() {
         return ScalarValue::try_from(target).map_err(from_datafusion);
     }
     if plain.data_type() == *target {
         return Ok(plain);
+    }
+    let moment = moments::cast_value(&plain, target, zone);
+    if let Some(moment) = moment.map_err(|error| error.with_detail(format!("parameter ${index}")))? {
+        return Ok(moment);
     }
     let both_numbers = plain.data_type().is_numeric() && target.is_numeric();
     let cast = plain.cast_to(target).ok().filter(|cast| !cast.is_null() && (!both_numbers || target.is_floating() || unchanged(&plain, cast)));
@@ -96,8 +130,37 @@ fn plain(index: usize, param: &Parameter) -> Result<ScalarValue> {
         Parameter::Date(days) => ScalarValue::Date32(Some(*days)),
         Parameter::Time(micros) => ScalarValue::Time64Microsecond(Some(*micros)),
         Parameter::Timestamp(micros) => ScalarValue::TimestampMicrosecond(Some(*micros), None),
+        Parameter::Array { element, items } => array(index, element, items)?,
         Parameter::TimestampUtc(micros) => ScalarValue::TimestampMicrosecond(Some(*micros), Some("UTC".into())),
     })
+}
+
+/// A list whose items all have one type: the one that the client declared, or the one that holds them all.
+fn array(index: usize, declared: &DataType, items: &[Parameter]) -> Result<ScalarValue> {
+    let items = items.iter().map(|item| plain(index, item)).collect::<Result<Vec<_>>>()?;
+    let element = if *declared == DataType::Utf8 { common(index, &items)? } else { declared.clone() };
+    let cast = |item: ScalarValue| match item.is_null() {
+        true => ScalarValue::try_from(&element).map_err(from_datafusion),
+        false => item.cast_to(&element).ok().filter(|cast| !cast.is_null()).ok_or_else(|| misfit(index, &element)),
+    };
+    let items = items.into_iter().map(cast).collect::<Result<Vec<_>>>()?;
+    Ok(ScalarValue::List(ScalarValue::new_list(&items, &element, true)))
+}
+
+/// The type that holds every item of a list exactly. Error: 42804 for items that have nothing in common.
+fn common(index: usize, items: &[ScalarValue]) -> Result<DataType> {
+    let mut types: Vec<DataType> = items.iter().filter(|item| !item.is_null()).map(ScalarValue::data_type).collect();
+    types.dedup();
+    match types.as_slice() {
+        [] => Ok(DataType::Utf8),
+        [one] => Ok(one.clone()),
+        several if several.iter().any(DataType::is_floating) && several.iter().all(DataType::is_numeric) => Ok(DataType::Float64),
+        several if several.iter().all(DataType::is_numeric) => {
+            let scale = |data_type: &DataType| if let DataType::Decimal128(_, scale) = data_type { *scale } else { 0 };
+            Ok(DataType::Decimal128(38, several.iter().map(scale).max().unwrap_or(0)))
+        }
+        _ => Err(Error::new(ErrorCode::TypeMismatch, "items of a list have different types").with_detail(format!("parameter ${index}"))),
+    }
 }
 
 /// `12.50` as an exact decimal of its own scale.
@@ -129,21 +192,34 @@ mod tests {
 
     #[test]
     fn a_text_is_cast_to_the_wanted_type_or_refused() {
-        let value = scalar(1, &Parameter::Text("2026-11-30".into()), Some(&DataType::Date32), false).unwrap();
+        let value = scalar(1, &Parameter::Text("2026-11-30".into()), Some(&DataType::Date32), false, "UTC").unwrap();
         assert_eq!(value.data_type(), DataType::Date32);
-        let error = scalar(2, &Parameter::Text("soon".into()), Some(&DataType::Date32), false).unwrap_err();
-        assert_eq!(error.message(), "value of parameter $2 does not fit type Date32");
+        let error = scalar(2, &Parameter::Text("soon".into()), Some(&DataType::Date32), false, "UTC").unwrap_err();
+        assert_eq!(error.message(), "a text is no date");
     }
 
     #[test]
     fn a_number_is_never_cut_to_the_type_of_the_other_side() {
-        let bound = |param: Parameter, target: DataType| scalar(1, &param, Some(&target), false).unwrap();
+        let bound = |param: Parameter, target: DataType| scalar(1, &param, Some(&target), false, "UTC").unwrap();
         assert_eq!(bound(Parameter::Decimal("1.10".into()), DataType::Int64), ScalarValue::Decimal128(Some(110), 38, 2));
         assert_eq!(bound(Parameter::Decimal("2.00".into()), DataType::Int64), ScalarValue::Int64(Some(2)));
         assert_eq!(bound(Parameter::Text("1.225".into()), DataType::Decimal128(10, 2)), ScalarValue::Decimal128(Some(1225), 38, 3));
         assert_eq!(bound(Parameter::Int(1 << 40), DataType::Int32), ScalarValue::Int64(Some(1 << 40)));
         assert_eq!(bound(Parameter::Float(1.5), DataType::Int32), ScalarValue::Float64(Some(1.5)));
-        let error = scalar(1, &Parameter::Decimal("1.5".into()), Some(&DataType::Int32), true).unwrap_err();
+        let error = scalar(1, &Parameter::Decimal("1.5".into()), Some(&DataType::Int32), true, "UTC").unwrap_err();
         assert_eq!(error.message(), "value of parameter $1 does not fit type Int32");
+    }
+
+    #[test]
+    fn a_list_is_of_the_type_that_was_declared_or_that_holds_its_items() {
+        let list = |element: DataType, items: &[Parameter]| plain(1, &Parameter::Array { element, items: items.to_vec() });
+        let shown = |list: Result<ScalarValue>| list.map(|list| (list.to_string(), list.data_type())).unwrap();
+        let of = |item: DataType| DataType::List(Arc::new(Field::new("item", item, true)));
+        let ints = list(DataType::Int32, &[Parameter::Int(1), Parameter::Null]);
+        assert_eq!(shown(ints), ("[1, ]".into(), of(DataType::Int32)));
+        let mixed = list(DataType::Utf8, &[Parameter::Decimal("1.5".into()), Parameter::Int(2)]);
+        assert_eq!(shown(mixed), ("[1.5, 2.0]".into(), of(DataType::Decimal128(38, 1))));
+        assert_eq!(list(DataType::Int32, &[Parameter::Int(1 << 40)]).unwrap_err().code(), ErrorCode::BadValue);
+        assert_eq!(list(DataType::Utf8, &[Parameter::Int(1), Parameter::Text("a".into())]).unwrap_err().code(), ErrorCode::TypeMismatch);
     }
 }

@@ -3,11 +3,13 @@
 
 use crate::bind::{Bound, OutputNames};
 use crate::errors::from_datafusion;
+use crate::membership::Joins;
 use crate::scan::{LakeScan, SourceScan};
-use arrow::datatypes::FieldRef;
+use arrow::datatypes::{FieldRef, Schema};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::datasource::source_as_provider;
 use datafusion::execution::SessionState;
+use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::logical_expr::{LogicalPlan, TableScan};
 use datafusion::physical_plan::ExecutionPlan;
 use std::collections::BTreeMap;
@@ -26,12 +28,26 @@ pub(crate) struct Physical {
 pub(crate) async fn plan(bound: Authorized<Bound>, memory_bytes_max: usize) -> Result<Authorized<Physical>> {
     let optimized = bound.plan().state.optimize(&bound.plan().plan).map_err(from_datafusion)?;
     let mut state = bound.plan().state.clone();
-    if joins_outgrow(&optimized, memory_bytes_max) {
+    let joins = Joins::of(&optimized);
+    if joins.count_nulls {
+        // What a join learns of its keys would keep rows with NULL keys out of a scan on its other side.
+        state.config_mut().options_mut().optimizer.enable_join_dynamic_filter_pushdown = false;
+    }
+    if joins.confuse_filters {
+        state = without_late_filters(state);
+    }
+    if joins_outgrow(&optimized, memory_bytes_max) && !joins.need_hash_join {
         // A hash join keeps one side in memory and cannot spill; sorted merges can.
         state.config_mut().options_mut().optimizer.prefer_hash_join = false;
     }
     let plan = state.query_planner().create_physical_plan(&optimized, &state).await.map_err(from_datafusion)?;
     bound.map(|bound| Ok(Physical { plan, state, names: bound.names }))
+}
+
+/// The state without the rules that send filters down a plan of operators. What the scans can do they were told before.
+fn without_late_filters(state: SessionState) -> SessionState {
+    let kept = state.physical_optimizers().iter().filter(|rule| !rule.name().starts_with("FilterPushdown")).cloned().collect();
+    SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rules(kept).build()
 }
 
 /// Whether the smaller side of some join may not fit: taken to be so when the second largest table is over a quarter of the memory.
@@ -48,7 +64,12 @@ fn joins_outgrow(plan: &LogicalPlan, memory_bytes_max: usize) -> bool {
     });
     sizes.sort_unstable();
     let second = sizes.len().checked_sub(2).map(|index| sizes[index]);
-    joins > 0 && second.is_some_and(|bytes| bytes > memory_bytes_max / 4)
+    joins > 0 && second.is_some_and(|bytes| outgrows(bytes, memory_bytes_max))
+}
+
+/// Whether so much may not fit. A quarter, since all queries share the memory, and the operators of each.
+pub(crate) fn outgrows(bytes: usize, memory_bytes_max: usize) -> bool {
+    bytes > memory_bytes_max / 4
 }
 
 /// What a row costs in a hash table beside its values.
@@ -60,10 +81,14 @@ const TEXT_BYTES: usize = 32;
 fn table_bytes(scan: &TableScan) -> usize {
     let Some(known) = source_as_provider(&scan.source).ok().and_then(|table| table.statistics()) else { return 0 };
     let stored = known.total_byte_size.get_value().copied().unwrap_or(0);
-    let width = |field: &FieldRef| field.data_type().primitive_width().unwrap_or(TEXT_BYTES);
-    let row_bytes: usize = scan.projected_schema.fields().iter().map(width).sum::<usize>() + ROW_OVERHEAD_BYTES;
-    let in_memory = known.num_rows.get_value().map_or(0, |rows| rows.saturating_mul(row_bytes));
+    let in_memory = known.num_rows.get_value().map_or(0, |rows| bytes_in_memory(scan.projected_schema.as_arrow(), *rows));
     in_memory.max(stored)
+}
+
+/// What rows of this shape take in memory.
+pub(crate) fn bytes_in_memory(schema: &Schema, rows: usize) -> usize {
+    let width = |field: &FieldRef| field.data_type().primitive_width().unwrap_or(TEXT_BYTES);
+    rows.saturating_mul(schema.fields().iter().map(width).sum::<usize>() + ROW_OVERHEAD_BYTES)
 }
 
 /// The scans of a plan, in the order in which the plan shows them.

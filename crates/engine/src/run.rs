@@ -10,12 +10,17 @@ use tokio_util::sync::CancellationToken;
 use weir_api::{Ages, QueryState, QueryStatus, Receipt, Session, SourceUse, TableReceipt};
 use weir_base::{AsOf, AsOfMethod, Clock, Error, ErrorCode, QueryId, Result, SessionId, SourceName, Span, Timestamp, UserName};
 use weir_guard::{Admission, Ledger, MeterReading, Permit};
+use weir_lake::ScanMeter;
 
 /// Everything about one query from the moment it was taken in. Scans find it in the task context.
 #[derive(Debug)]
 pub struct QueryRun {
     pub id: QueryId,
     pub session: SessionId,
+    /// The session as `pg_backend_pid()` calls it.
+    pub number: i32,
+    /// The name that its client gives itself.
+    pub application_name: String,
     pub user: UserName,
     pub door: &'static str,
     pub sql: String,
@@ -31,7 +36,41 @@ pub struct QueryRun {
     ended: OnceLock<Ended>,
     admissions: Mutex<HashMap<SourceName, Admission>>,
     forecasts: Mutex<HashMap<SourceName, u64>>,
+    lake_reads: Mutex<Vec<Arc<LakeRead>>>,
     timer: OnceLock<tokio::task::AbortHandle>,
+}
+
+/// One table of the lake, read for a query.
+#[derive(Debug)]
+pub(crate) struct LakeRead {
+    source: SourceName,
+    forecast_rows: u64,
+    meter: Arc<ScanMeter>,
+    started: Instant,
+    /// Until the last batch so far.
+    elapsed_micros: AtomicU64,
+}
+
+impl LakeRead {
+    pub fn begin(source: SourceName, forecast_rows: u64, meter: Arc<ScanMeter>) -> Arc<Self> {
+        Arc::new(Self { source, forecast_rows, meter, started: Instant::now(), elapsed_micros: AtomicU64::new(0) })
+    }
+
+    pub fn advanced(&self) {
+        self.elapsed_micros.fetch_max(self.started.elapsed().as_micros() as u64, Ordering::Relaxed);
+    }
+
+    fn read(&self) -> SourceUse {
+        SourceUse {
+            source: self.source.to_string(),
+            statements: 1,
+            rows: self.meter.rows(),
+            bytes: self.meter.bytes(),
+            ms: self.elapsed_micros.load(Ordering::Relaxed) as f64 / 1000.0,
+            queued_ms: 0.0,
+            forecast_rows: Some(self.forecast_rows),
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -52,6 +91,8 @@ impl QueryRun {
         Arc::new(Self {
             id,
             session: session.id,
+            number: session.number,
+            application_name: session.settings().application_name.clone(),
             user: session.user.clone(),
             door: session.door.word(),
             sql: sql.to_owned(),
@@ -66,6 +107,7 @@ impl QueryRun {
             ended: OnceLock::new(),
             admissions: Mutex::default(),
             forecasts: Mutex::default(),
+            lake_reads: Mutex::default(),
             timer: OnceLock::new(),
         })
     }
@@ -84,6 +126,10 @@ impl QueryRun {
 
     pub fn forecast(&self, source: &SourceName, rows: u64) {
         *self.forecasts.lock().unwrap_or_else(PoisonError::into_inner).entry(source.clone()).or_default() += rows;
+    }
+
+    pub(crate) fn reads_lake(&self, read: Arc<LakeRead>) {
+        self.lake_reads.lock().unwrap_or_else(PoisonError::into_inner).push(read);
     }
 
     /// A permit for one statement of this query. Error: the source was not admitted, which is a bug.
@@ -220,12 +266,31 @@ impl QueryRun {
                 }
             }
         }
+        for read in self.lake_reads.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            let read = read.read();
+            match uses.iter_mut().find(|known| known.source == read.source) {
+                Some(known) => *known = together(known, &read),
+                None => uses.push(read),
+            }
+        }
         uses.sort_by(|a, b| a.source.cmp(&b.source));
         uses
     }
 
     fn lock_state(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn together(a: &SourceUse, b: &SourceUse) -> SourceUse {
+    SourceUse {
+        source: a.source.clone(),
+        statements: a.statements + b.statements,
+        rows: a.rows + b.rows,
+        bytes: a.bytes + b.bytes,
+        ms: a.ms + b.ms,
+        queued_ms: a.queued_ms + b.queued_ms,
+        forecast_rows: a.forecast_rows.zip(b.forecast_rows).map(|(a, b)| a + b),
     }
 }
 

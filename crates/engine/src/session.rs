@@ -3,10 +3,10 @@
 
 use crate::bind::names::WHOLE_DATABASE;
 use crate::bind::{Names, TypeNames};
-use crate::engine::Shared;
 use crate::errors::from_datafusion;
 use crate::pg_catalog::Reader;
 use crate::run::QueryRun;
+use crate::shared::Shared;
 use crate::system;
 use datafusion::catalog::{CatalogProviderList, TableProvider};
 use datafusion::execution::SessionState;
@@ -21,12 +21,19 @@ use weir_policy::Principal;
 /// One statement's view of the engine.
 pub(crate) struct PlanningSession<'a> {
     pub engine: &'a Arc<Shared>,
-    pub session: &'a Session,
+    pub session: &'a Arc<Session>,
     pub principal: &'a Principal,
     pub run: &'a Arc<QueryRun>,
     pub pushdown: PushDown,
     /// What the statement sees of the catalog; looked up once.
     pub catalog: OnceCell<Arc<Reader>>,
+}
+
+impl<'a> PlanningSession<'a> {
+    pub fn new(engine: &'a Arc<Shared>, session: &'a Arc<Session>, principal: &'a Principal, run: &'a Arc<QueryRun>) -> Self {
+        let pushdown = session.settings().pushdown;
+        Self { engine, session, principal, run, pushdown, catalog: OnceCell::new() }
+    }
 }
 
 impl PlanningSession<'_> {
@@ -44,7 +51,7 @@ impl PlanningSession<'_> {
             .with_session_id(self.session.id.to_string())
             .with_type_planner(Arc::new(TypeNames { zone: timezone.into() }));
         let mut state = builder.with_config(config).with_catalog_list(catalogs).build();
-        crate::pg_catalog::register_session_functions(&mut state, self.session)?;
+        crate::pg_catalog::register_session_functions(&mut state, self)?;
         state.mark_start_execution();
         Ok(state)
     }

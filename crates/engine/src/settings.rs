@@ -1,33 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //! SET, RESET and SHOW over the settings of a session.
 
-use arrow::array::timezone::Tz;
 use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
 use weir_api::{Session, Settings};
-use weir_base::{Error, ErrorCode, Result};
+use weir_base::{Error, Result};
 
 /// Sets all or none.
 pub(crate) fn set(session: &Session, assignments: &[(String, String)]) -> Result<()> {
     let mut settings = session.settings();
     let mut changed = settings.clone();
     for (name, value) in assignments {
-        match value.eq_ignore_ascii_case("default") {
-            true => changed.reset(name)?,
-            false => changed.set(name, value)?,
-        }
+        changed.assign(name, value)?;
     }
-    check_zone(&changed.timezone)?;
     *settings = changed;
     Ok(())
-}
-
-/// Error: a zone that nobody knows.
-fn check_zone(zone: &str) -> Result<()> {
-    let known = zone.parse::<Tz>().is_ok();
-    let unknown = || Error::new(ErrorCode::BadValue, "bad value for setting timezone").with_hint("write a zone such as UTC, Europe/Berlin or +02:00");
-    if known { Ok(()) } else { Err(unknown()) }
 }
 
 pub(crate) fn reset(session: &Session, name: Option<&str>) -> Result<()> {

@@ -4,6 +4,7 @@
 use crate::constant::{one_row, repeat};
 use crate::fault::computing;
 use crate::schema::{arrow_type, entries_field, list_field, struct_fields};
+use crate::text_views::as_plain;
 use arrow::array::{Array, ArrayRef, AsArray, ListArray, MapArray, StringArray, StructArray, new_null_array};
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Field, Fields, Int64Type, TimeUnit};
@@ -78,11 +79,15 @@ pub(crate) fn missing_value(to: &NestedField) -> Result<ArrayRef> {
     }
 }
 
+/// Views stay views where the table has texts: whoever asked for them gets them.
 fn adapt_primitive(array: &ArrayRef, to: &NestedField, primitive: &PrimitiveType) -> Result<ArrayRef> {
     let target = arrow_type(&to.field_type)?;
     let source = array.data_type();
-    if *source == target {
+    if *source == target || (*source == DataType::Utf8View && target == DataType::Utf8) {
         return Ok(array.clone());
+    }
+    if *source == DataType::Utf8View {
+        return adapt_primitive(&as_plain(array.clone())?, to, primitive);
     }
     match (source, &target) {
         (DataType::FixedSizeBinary(16), DataType::Utf8) if *primitive == PrimitiveType::Uuid => Ok(uuid_text(array)),

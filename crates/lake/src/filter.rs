@@ -11,7 +11,7 @@ pub trait BatchFilter: Send + Sync {
     /// The table columns that `evaluate` needs, in its order.
     fn columns(&self) -> Vec<usize>;
 
-    /// One verdict per row; NULL counts as false. The batch holds `columns()`, typed as the table's schema says.
+    /// One verdict per row; NULL counts as false. The batch holds `columns()`, typed as the scan returns them.
     fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray>;
 
     /// Changes whenever the filter has become tighter; see `predicate`.

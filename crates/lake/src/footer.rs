@@ -3,6 +3,7 @@
 
 use crate::adapt::field_id;
 use crate::fault::reading;
+use crate::text_views::viewed;
 use arrow::datatypes::{DataType, Field, FieldRef, Fields};
 use iceberg::spec::{MappedField, NameMapping};
 use parquet::arrow::PARQUET_FIELD_ID_META_KEY;
@@ -14,6 +15,8 @@ use weir_base::{Error, ErrorCode, Result};
 /// A data file's footer.
 pub(crate) struct Footer {
     pub(crate) metadata: ArrowReaderMetadata,
+    /// The same for scans that want texts as views.
+    pub(crate) metadata_of_views: ArrowReaderMetadata,
     /// The file's columns with field ids, from the file itself or from the table's name mapping.
     pub(crate) fields: Fields,
 }
@@ -23,9 +26,11 @@ impl Footer {
         // Writers leave their own Arrow schema in the file; it would bring large strings and dictionaries back.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let metadata = ArrowReaderMetadata::try_new(Arc::new(metadata), options).map_err(reading)?;
+        let views = ArrowReaderOptions::new().with_schema(viewed(metadata.schema()));
+        let metadata_of_views = ArrowReaderMetadata::try_new(metadata.metadata().clone(), views).map_err(reading)?;
         let found = metadata.schema().fields();
         let fields = if found.iter().any(|field| has_ids(field)) { found.clone() } else { with_mapped_ids(found, mapping)? };
-        Ok(Self { metadata, fields })
+        Ok(Self { metadata, metadata_of_views, fields })
     }
 
     /// Where a column stands among the file's columns.

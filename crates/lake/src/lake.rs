@@ -168,7 +168,7 @@ impl Lake {
         if tables == 0 && self.pointers.drop_empty_schema(schema).await? {
             return Ok(());
         }
-        Err(Error::new(ErrorCode::BadValue, format!("schema {schema:?} is not empty"))
+        Err(Error::new(ErrorCode::StillUsed, format!("schema {schema:?} is not empty"))
             .with_detail(format!("{} tables are in it", tables.max(1)))
             .with_hint("drop its tables first"))
     }

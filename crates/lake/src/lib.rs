@@ -31,6 +31,7 @@ mod spec;
 mod split;
 mod statistics;
 mod table;
+mod text_views;
 mod write;
 
 pub use config::{CatalogConfig, LakeConfig, S3Config};
@@ -38,7 +39,7 @@ pub use filter::BatchFilter;
 pub use lake::Lake;
 pub use plan::{ScanPlan, ScanRequest};
 pub use predicate::{CompareOp, Literal, Predicate};
-pub use scan::Scan;
+pub use scan::{Scan, ScanMeter};
 pub use spec::{PartitionField, TableSpec, Transform, Version, Written};
 pub use statistics::ColumnStatistics;
 pub use table::LakeTable;

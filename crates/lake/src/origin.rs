@@ -5,6 +5,7 @@ use crate::adapt::{adapt, missing_value};
 use crate::constant::{one_row, repeat};
 use crate::footer::Footer;
 use crate::manifest::FileEntry;
+use crate::text_views::as_views;
 use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::FieldRef;
 use iceberg::spec::{Literal, NestedFieldRef, PartitionSpec, Transform, Type};
@@ -16,6 +17,7 @@ pub(crate) struct FileColumns {
     wanted: Vec<(NestedFieldRef, Origin)>,
     /// The file's columns to decode, ascending.
     roots: Vec<usize>,
+    text_views: bool,
 }
 
 pub(crate) enum Origin {
@@ -38,7 +40,12 @@ impl FileColumns {
         }
         roots.sort_unstable();
         roots.dedup();
-        Ok(Self { wanted, roots })
+        Ok(Self { wanted, roots, text_views: false })
+    }
+
+    /// With columns of texts as views, if `wanted`.
+    pub(crate) fn with_text_views(self, wanted: bool) -> Self {
+        Self { text_views: wanted, ..self }
     }
 
     pub(crate) fn mask(&self, footer: &Footer) -> ProjectionMask {
@@ -58,7 +65,8 @@ impl FileColumns {
                 adapt(batch.column(at), from, field)
             }
         };
-        self.wanted.iter().map(column).collect()
+        let columns = self.wanted.iter().map(column);
+        if self.text_views { columns.map(|array| as_views(array?)).collect() } else { columns.collect() }
     }
 }
 

@@ -8,8 +8,8 @@ use crate::predicate::Literal;
 use chrono::{Datelike, NaiveDate};
 use iceberg::spec::{Datum, Literal as IcebergLiteral, NestedFieldRef, PartitionField, PartitionSpec, PrimitiveLiteral, PrimitiveType, Transform, Type};
 use iceberg::transform::create_transform_function;
+use weir_base::DAY_MICROS;
 
-const DAY_MICROS: i64 = 86_400_000_000;
 const HOUR_MICROS: i64 = 3_600_000_000;
 
 /// A data file as its manifest describes it, for columns in table order.

@@ -9,11 +9,14 @@ use crate::manifest::FileEntry;
 use crate::partition::FileEvidence;
 use crate::predicate::Predicate;
 use crate::prune::{FilePruner, GroupPlan};
+use crate::read::BATCH_ROWS;
 use crate::scan::Scan;
 use crate::statistics::{ColumnStatistics, column_statistics};
 use crate::table::LakeTable;
+use crate::text_views::viewed;
 use arrow::datatypes::SchemaRef;
 use futures::{FutureExt, StreamExt, TryStreamExt};
+use std::ops::Range;
 use std::sync::Arc;
 use weir_base::{ByteSize, Error, Result};
 
@@ -41,6 +44,8 @@ pub struct ScanPlan {
     files_pruned: usize,
     groups_pruned: usize,
     columns: Vec<ColumnStatistics>,
+    pub(crate) text_views: bool,
+    pub(crate) batch_rows: usize,
 }
 
 /// A data file of the plan with what has to be read of it and the deletes that apply.
@@ -79,7 +84,17 @@ impl ScanPlan {
             futures::stream::iter(kept).map(|entry| plan_file(&table, entry, predicate.as_ref()).boxed()).buffered(FOOTERS_AT_ONCE).try_collect().await?;
         let groups_pruned = planned.iter().map(|file| file.footer.parquet().num_row_groups() - file.groups.len()).sum();
         let files = planned.into_iter().filter(|file| !file.groups.is_empty()).map(Arc::new).collect();
-        Ok(Self { table, request, schema, files, files_pruned, groups_pruned, columns })
+        Ok(Self { table, request, schema, files, files_pruned, groups_pruned, columns, text_views: false, batch_rows: BATCH_ROWS })
+    }
+
+    /// The same scan with texts as views (`Utf8View`), also in the batches that filters get: `LakeTable::schema_with_text_views`.
+    pub fn with_text_views(self) -> Self {
+        Self { schema: viewed(&self.schema), text_views: true, ..self }
+    }
+
+    /// The same scan in batches of at most so many rows, for those who have little memory.
+    pub fn with_batch_rows(self, rows: usize) -> Self {
+        Self { batch_rows: rows.clamp(1, BATCH_ROWS), ..self }
     }
 
     /// The columns asked for.
@@ -103,6 +118,15 @@ impl ScanPlan {
     /// Compressed bytes of the wanted columns in the row groups that will be read; an upper bound.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| projected_bytes(file, &self.table, &self.request.projection)).sum()
+    }
+
+    /// Compressed bytes of the wanted columns in some rows of one planned group; `None` for all its rows.
+    pub(crate) fn piece_bytes(&self, file: usize, group: usize, rows: Option<&Range<u64>>) -> u64 {
+        let planned = &self.files[file];
+        let group = &planned.groups[group];
+        let bytes = group_bytes(planned, group, &self.table, &self.request.projection);
+        let all = planned.footer.parquet().row_group(group.index).num_rows().max(1) as u64;
+        rows.map_or(bytes, |rows| bytes * (rows.end - rows.start) / all)
     }
 
     /// Data files that will be read.
@@ -206,11 +230,12 @@ async fn plan_file(table: &Arc<LakeTable>, entry: Arc<FileEntry>, predicate: Opt
 }
 
 fn projected_bytes(file: &PlannedFile, table: &LakeTable, projection: &[usize]) -> u64 {
+    file.groups.iter().map(|group| group_bytes(file, group, table, projection)).sum()
+}
+
+fn group_bytes(file: &PlannedFile, group: &GroupPlan, table: &LakeTable, projection: &[usize]) -> u64 {
     let roots: Vec<usize> = projection.iter().filter_map(|column| file.footer.position_of(table.columns()[*column].id)).collect();
     let schema = file.footer.metadata.parquet_schema();
-    let of_group = |group: &GroupPlan| {
-        let chunks = file.footer.parquet().row_group(group.index).columns().iter().enumerate();
-        chunks.filter(|(leaf, _)| roots.contains(&schema.get_column_root_idx(*leaf))).map(|(_, chunk)| chunk.compressed_size() as u64).sum::<u64>()
-    };
-    file.groups.iter().map(of_group).sum()
+    let chunks = file.footer.parquet().row_group(group.index).columns().iter().enumerate();
+    chunks.filter(|(leaf, _)| roots.contains(&schema.get_column_root_idx(*leaf))).map(|(_, chunk)| chunk.compressed_size() as u64).sum()
 }

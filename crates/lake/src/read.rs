@@ -7,12 +7,13 @@ use crate::fault::{computing, reading};
 use crate::file::LakeFile;
 use crate::filter::BatchFilter;
 use crate::origin::FileColumns;
-use crate::plan::PlannedFile;
+use crate::plan::{PlannedFile, ScanPlan};
 use crate::prune::FilePruner;
 use crate::scan::{Morsel, Shared};
 use crate::table::LakeTable;
+use crate::text_views::{as_plain, compact, viewed};
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
-use arrow::compute::{FilterBuilder, and, prep_null_mask_filter};
+use arrow::compute::{BatchCoalescer, FilterBuilder, and, prep_null_mask_filter};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use futures::StreamExt;
 use iceberg::spec::NestedFieldRef;
@@ -24,7 +25,7 @@ use tokio::sync::OnceCell;
 use weir_base::{Error, Result};
 
 /// Rows per batch, as the engine's operators like them.
-const BATCH_ROWS: usize = 8_192;
+pub(crate) const BATCH_ROWS: usize = 8_192;
 
 /// For each row group whether it may match; `None` when nothing is ruled out.
 pub(crate) type Matching = Option<Arc<Vec<bool>>>;
@@ -104,9 +105,10 @@ struct BoundFilter {
 }
 
 impl BoundFilter {
-    fn new(table: &LakeTable, filter: Arc<dyn BatchFilter>, columns: &[usize]) -> Result<Self> {
-        let fields: Vec<Field> = columns.iter().map(|column| table.column_field(*column)).collect::<Result<_>>()?;
-        Ok(Self { filter, schema: Arc::new(Schema::new(fields)) })
+    fn new(plan: &ScanPlan, filter: Arc<dyn BatchFilter>, columns: &[usize]) -> Result<Self> {
+        let fields: Vec<Field> = columns.iter().map(|column| plan.table.column_field(*column)).collect::<Result<_>>()?;
+        let schema = Arc::new(Schema::new(fields));
+        Ok(Self { filter, schema: if plan.text_views { viewed(&schema) } else { schema } })
     }
 
     fn evaluate(&self, columns: Vec<ArrayRef>, rows: usize) -> Result<BooleanArray> {
@@ -123,17 +125,18 @@ impl BoundFilter {
 pub(crate) async fn open(shared: Arc<Shared>, morsel: &Morsel, filter: Option<Arc<dyn BatchFilter>>) -> Result<BatchStream> {
     let file = &shared.files[morsel.file];
     let planned = &file.planned;
-    let table = &shared.plan.table;
+    let (table, text_views) = (&shared.plan.table, shared.plan.text_views);
     let filter_columns = filter.as_ref().map(|filter| filter.columns()).unwrap_or_default();
-    let bound = filter.map(|filter| BoundFilter::new(table, filter, &filter_columns)).transpose()?.map(Arc::new);
+    let bound = filter.map(|filter| BoundFilter::new(&shared.plan, filter, &filter_columns)).transpose()?.map(Arc::new);
     let slots = Slots::new(table, &shared.plan.request.projection, &filter_columns, planned)?;
     let spec = table.spec(planned.entry.spec_id);
-    let columns = FileColumns::new(&planned.footer, &planned.entry, spec, &slots.fields)?;
+    let columns = FileColumns::new(&planned.footer, &planned.entry, spec, &slots.fields)?.with_text_views(text_views);
 
     let handle = file.handle(table).await?;
     let group = &planned.groups[morsel.group];
-    let mut builder = ParquetRecordBatchStreamBuilder::new_with_metadata(handle, planned.footer.metadata.clone())
-        .with_batch_size(BATCH_ROWS)
+    let metadata = if text_views { &planned.footer.metadata_of_views } else { &planned.footer.metadata };
+    let mut builder = ParquetRecordBatchStreamBuilder::new_with_metadata(handle, metadata.clone())
+        .with_batch_size(shared.plan.batch_rows)
         .with_row_groups(vec![group.index])
         .with_projection(columns.mask(&planned.footer));
     if let Some(selection) = selection(table, planned, morsel).await? {
@@ -144,7 +147,7 @@ pub(crate) async fn open(shared: Arc<Shared>, morsel: &Morsel, filter: Option<Ar
         && shared.filtered.is_selective()
     {
         let filter_fields: Vec<NestedFieldRef> = slots.filter.iter().map(|slot| slots.fields[*slot].clone()).collect();
-        let first = FileColumns::new(&planned.footer, &planned.entry, spec, &filter_fields)?;
+        let first = FileColumns::new(&planned.footer, &planned.entry, spec, &filter_fields)?.with_text_views(text_views);
         late = !first.roots().is_empty() && first.roots().len() < columns.roots().len();
         if late {
             builder = builder.with_row_filter(row_filter(&shared, planned, first, bound.clone()));
@@ -155,7 +158,29 @@ pub(crate) async fn open(shared: Arc<Shared>, morsel: &Morsel, filter: Option<Ar
         group.keys(table.io(), &table.key_fields(&group.ids)?).await?;
     }
     let piece = Piece { shared: shared.clone(), planned: planned.clone(), slots, columns, filter: bound.filter(|_| !late) };
-    Ok(batches.map(move |batch| piece.finish(&batch.map_err(reading)?)).boxed())
+    Ok(full_batches(shared.plan.schema.clone(), shared.plan.batch_rows, batches.map(move |batch| piece.finish(&batch.map_err(reading)?)).boxed()))
+}
+
+/// What a filter left of many batches, joined into few: whoever works on them pays for each.
+fn full_batches(schema: SchemaRef, rows: usize, batches: BatchStream) -> BatchStream {
+    if schema.fields().is_empty() {
+        return batches;
+    }
+    let joined = BatchCoalescer::new(schema, rows).with_biggest_coalesce_batch_size(Some(rows / 2));
+    let state = (batches, joined);
+    let full = futures::stream::try_unfold(state, |(mut batches, mut joined)| async move {
+        loop {
+            if let Some(full) = joined.next_completed_batch() {
+                return Ok(Some((full, (batches, joined))));
+            }
+            match batches.next().await {
+                Some(batch) => joined.push_batch(compact(batch?)?).map_err(computing)?,
+                None if joined.is_empty() => return Ok(None),
+                None => joined.finish_buffered_batch().map_err(computing)?,
+            }
+        }
+    });
+    full.boxed()
 }
 
 /// The rows to decode: those of the piece, in pages that may match, not deleted by position.
@@ -239,7 +264,8 @@ impl Piece {
             keep = Some(verdicts);
         }
         for (group, slots) in self.planned.equalities.iter().zip(&self.slots.keys) {
-            let survivors = self.keys_of(group)?.survivors(&self.pick(&arrays, slots), self.planned.entry.sequence)?;
+            let keys: Vec<ArrayRef> = self.pick(&arrays, slots).into_iter().map(as_plain).collect::<Result<_>>()?;
+            let survivors = self.keys_of(group)?.survivors(&keys, self.planned.entry.sequence)?;
             keep = Some(match keep {
                 Some(others) => and(&others, &survivors).map_err(computing)?,
                 None => survivors,

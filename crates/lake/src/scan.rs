@@ -22,7 +22,7 @@ const PIECE_ROWS_MIN: u64 = 65_536;
 /// Pieces per partition that keep the last one from being waited for.
 const PIECES_PER_PARTITION: usize = 2;
 /// Below this share of rows kept, the filter's columns are read first and the others only for the rows that it keeps.
-const LATE_SHARE: f64 = 0.2;
+const LATE_SHARE: f64 = 0.02;
 
 /// A scan that several streams work on. Each piece of the table comes out of exactly one of them.
 #[derive(Clone)]
@@ -40,10 +40,29 @@ pub(crate) struct Shared {
     queue: Mutex<VecDeque<Morsel>>,
     /// Fetching the next piece early pays where every request has to travel, unless the scan may stop at any moment.
     reads_ahead: bool,
-    /// Rows given out, for the limit.
-    emitted: AtomicU64,
+    /// Rows given out, also for the limit, and bytes taken in.
+    meter: Arc<ScanMeter>,
     /// What the filter has done so far.
     pub(crate) filtered: FilterShare,
+}
+
+/// What a scan has done so far. Outlives the scan.
+#[derive(Debug, Default)]
+pub struct ScanMeter {
+    rows: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl ScanMeter {
+    /// Rows that came out of the scan, behind its filter.
+    pub fn rows(&self) -> u64 {
+        self.rows.load(Ordering::Relaxed)
+    }
+
+    /// Compressed bytes of the wanted columns in the row groups that were read.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
 }
 
 /// A piece of work: some rows of a row group.
@@ -81,7 +100,11 @@ impl Scan {
         let files = plan.files.iter().map(|file| ReadFile::new(file.clone())).collect();
         let queue = Mutex::new(morsels(&plan, partitions));
         let reads_ahead = plan.request.limit.is_none() && plan.files.iter().any(|file| local_path(file.entry.location()).is_none());
-        Self(Arc::new(Shared { plan, files, queue, reads_ahead, emitted: AtomicU64::new(0), filtered: FilterShare::default() }))
+        Self(Arc::new(Shared { plan, files, queue, reads_ahead, meter: Arc::default(), filtered: FilterShare::default() }))
+    }
+
+    pub fn meter(&self) -> Arc<ScanMeter> {
+        self.0.meter.clone()
     }
 
     /// One of the streams. `_index` names it; all draw from the same queue. With a filter, only rows that it keeps come out.
@@ -158,7 +181,7 @@ impl Worker {
                 match current.next().await.transpose()? {
                     Some(batch) if batch.num_rows() == 0 => continue,
                     Some(batch) => {
-                        self.shared.emitted.fetch_add(batch.num_rows() as u64, Ordering::Relaxed);
+                        self.shared.meter.rows.fetch_add(batch.num_rows() as u64, Ordering::Relaxed);
                         return Ok(Some(batch));
                     }
                     None => self.current = None,
@@ -194,13 +217,14 @@ impl Shared {
         loop {
             let Some(morsel) = self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front() else { return Ok(None) };
             if !self.ruled_out(&morsel, filter)? {
+                self.meter.bytes.fetch_add(self.plan.piece_bytes(morsel.file, morsel.group, morsel.rows.as_ref()), Ordering::Relaxed);
                 return Ok(Some(morsel));
             }
         }
     }
 
     fn limit_reached(&self) -> bool {
-        self.plan.request.limit.is_some_and(|limit| self.emitted.load(Ordering::Relaxed) >= limit)
+        self.plan.request.limit.is_some_and(|limit| self.meter.rows() >= limit)
     }
 
     /// Whether the filter, as tight as it is now, lets nothing of the row group through.

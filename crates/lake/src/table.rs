@@ -10,6 +10,7 @@ use crate::plan::{ScanPlan, ScanRequest};
 use crate::schema::{arrow_field, arrow_schema};
 use crate::spec::Version;
 use crate::statistics::{ColumnStatistics, column_statistics};
+use crate::text_views::viewed;
 use arrow::datatypes::{Field, SchemaRef};
 use iceberg::io::FileIO;
 use iceberg::spec::{NameMapping, NestedFieldRef, PartitionSpec, SnapshotRef, TableMetadata};
@@ -65,6 +66,16 @@ impl LakeTable {
     /// The columns as readers get them: strings `Utf8`, timestamps in microseconds, decimals, lists, structs and maps.
     pub fn schema(&self) -> SchemaRef {
         self.arrow.clone()
+    }
+
+    /// The type of each column as Iceberg writes it: `long`, `decimal(12, 2)`, `timestamptz`.
+    pub fn native_types(&self) -> Vec<String> {
+        self.columns.iter().map(|column| column.field_type.to_string()).collect()
+    }
+
+    /// The same with texts as views, as a scan `with_text_views` returns them.
+    pub fn schema_with_text_views(&self) -> SchemaRef {
+        viewed(&self.arrow)
     }
 
     pub fn snapshot_id(&self) -> Option<i64> {

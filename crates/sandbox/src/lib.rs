@@ -7,6 +7,7 @@
 
 mod account;
 mod folder;
+mod keeper;
 mod mariadb;
 mod port;
 mod postgres;
@@ -19,6 +20,7 @@ mod url;
 mod venv;
 
 pub use folder::random_word;
+pub use keeper::Keeper;
 pub use mariadb::{MariaDb, MariaDbOptions};
 pub use postgres::{Postgres, PostgresOptions};
 pub use s3::S3;

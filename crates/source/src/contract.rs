@@ -175,6 +175,8 @@ pub struct Column {
     pub bytewise_equality: bool,
     /// What to select instead of the bare column, with `{}` for its quoted name: `{}::text`. `None` is the bare column.
     pub read_as: Option<&'static str>,
+    /// The labels of an enum in their order, where the source sorts and compares by it.
+    pub labels: Option<Arc<[String]>>,
     /// Why this column cannot be read, when it cannot; the rest of the table can.
     pub degraded: Option<String>,
 }

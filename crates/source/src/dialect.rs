@@ -26,6 +26,11 @@ pub trait Dialect: Send + Sync + std::fmt::Debug {
         self.literal(value, &column.data_type)
     }
 
+    /// A column, given in quotes, as the text that the source prints for it.
+    fn as_text(&self, quoted: &str) -> String {
+        format!("CAST({quoted} AS VARCHAR)")
+    }
+
     /// What stands at the end of a SELECT to stop after `rows`.
     fn limit(&self, rows: u64) -> String {
         format!(" LIMIT {rows}")

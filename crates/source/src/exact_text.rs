@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Values written as text, read exactly or not at all: ISO dates, times and timestamps, and decimal numbers.
 
-use chrono::{DateTime, NaiveDate};
+use chrono::DateTime;
+use weir_base::{CalendarDay, DAY_MICROS};
 
 const MICROS_PER_SECOND: i64 = 1_000_000;
-const MICROS_PER_DAY: i64 = 86_400 * MICROS_PER_SECOND;
-/// From year 1 to 1970, in days.
-const EPOCH_DAYS_FROM_CE: i32 = 719_163;
 
 /// A timestamp as its text says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,8 +21,8 @@ pub(crate) fn parse_date(text: &str) -> Option<i32> {
         return None;
     }
     let (year, month, day) = (digits(&bytes[..4])?, digits(&bytes[5..7])?, digits(&bytes[8..])?);
-    let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, u32::try_from(month).ok()?, u32::try_from(day).ok()?)?;
-    Some(chrono::Datelike::num_days_from_ce(&date) - EPOCH_DAYS_FROM_CE)
+    let days = CalendarDay { year, month: u32::try_from(month).ok()?, day: u32::try_from(day).ok()? }.days()?;
+    i32::try_from(days).ok()
 }
 
 /// `HH:MM[:SS[.fraction]]` to microseconds since midnight; `None` for anything else and for a fraction finer than microseconds.
@@ -48,14 +46,14 @@ pub(crate) fn parse_time(text: &str) -> Option<i64> {
 pub(crate) fn parse_timestamp(text: &str) -> Option<TextInstant> {
     let days = i64::from(parse_date(text.get(..10)?)?);
     let Some(rest) = text.get(11..) else {
-        return (text.len() == 10).then_some(TextInstant { micros: days * MICROS_PER_DAY, zoned: false });
+        return (text.len() == 10).then_some(TextInstant { micros: days * DAY_MICROS, zoned: false });
     };
     if !matches!(text.as_bytes()[10], b' ' | b'T') {
         return None;
     }
     let zone_at = rest.find(|c: char| !(c.is_ascii_digit() || c == ':' || c == '.')).unwrap_or(rest.len());
     let (clock, zone) = rest.split_at(zone_at);
-    let local = days * MICROS_PER_DAY + parse_time(clock)?;
+    let local = days * DAY_MICROS + parse_time(clock)?;
     if zone.is_empty() {
         return Some(TextInstant { micros: local, zoned: false });
     }
@@ -147,13 +145,13 @@ pub(crate) fn decimal_text(unscaled: i128, scale: i8) -> String {
 
 /// `YYYY-MM-DD` of days since 1970-01-01; `None` outside the years 1 to 9999, which not every source can spell.
 pub(crate) fn date_text(days: i32) -> Option<String> {
-    let date = NaiveDate::from_num_days_from_ce_opt(days.checked_add(EPOCH_DAYS_FROM_CE)?)?;
-    (1..=9999).contains(&chrono::Datelike::year(&date)).then(|| date.format("%Y-%m-%d").to_string())
+    let CalendarDay { year, month, day } = CalendarDay::from_days(i64::from(days));
+    (1..=9999).contains(&year).then(|| format!("{year:04}-{month:02}-{day:02}"))
 }
 
 /// `HH:MM:SS.ffffff` of microseconds since midnight.
 pub(crate) fn time_text(micros: i64) -> Option<String> {
-    if !(0..MICROS_PER_DAY).contains(&micros) {
+    if !(0..DAY_MICROS).contains(&micros) {
         return None;
     }
     let (seconds, fraction) = (micros / MICROS_PER_SECOND, micros % MICROS_PER_SECOND);

@@ -12,6 +12,7 @@ pub mod postgres;
 mod read_only;
 pub mod registry;
 pub mod sqlite;
+mod tls;
 
 pub use capability::{Operand, Operation, Reason, Support};
 pub use contract::{BatchStream, Column, Discovered, Estimate, Fetched, Health, OutputColumn, ServerRole, Source, SourceTable, Statement, TableKind};

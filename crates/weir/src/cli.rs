@@ -62,6 +62,10 @@ pub enum Command {
     /// Show the sources as they are now: reachable, load, lag
     Sources(SourcesArgs),
     /// Make a `password_scram` for weir.yaml from a password (asked for, or one line of standard input)
+    #[command(after_help = "\
+Examples:
+  weir password                            asks, without showing what is typed
+  head -c 18 /dev/urandom | base64 | tee ana.password | weir password     a password that nobody has typed")]
     Password,
     /// Show the version of Weir and of what it is built on
     Version(VersionArgs),
@@ -70,7 +74,7 @@ pub enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  weir demo                     stays up until Ctrl-C, which ends every process it started
+  weir demo                     stays up until Ctrl-C, which ends every process it started; a second Ctrl-C ends at once
   weir demo --once              ends after the answers
   weir demo --scale 10          100,000 customers and 10 million clicks
   weir demo --dir ./shop        keeps the project and the data; the next run on the same day is quick")]
@@ -179,6 +183,12 @@ pub struct CheckArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  weir sources                  type, version, role, lag, and how many of the allowed sessions are in use
+  weir sources --json | jq '.[] | select(.state != \"reachable\")'
+
+Where a server runs on this data_dir, it answers; the sessions shown are its own.")]
 pub struct SourcesArgs {
     /// As JSON
     #[arg(long)]
@@ -186,6 +196,10 @@ pub struct SourcesArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  weir version
+  weir version --json")]
 pub struct VersionArgs {
     /// As JSON
     #[arg(long)]

@@ -10,8 +10,12 @@ use weir_api::Query;
 use weir_base::Result;
 use weir_server::values::Zone;
 
-/// What is shown of each source. The load is that of the process that answers.
-pub const QUESTION: &str = "SELECT * FROM system.sources ORDER BY source";
+/// What is shown of each source. The sessions are those of the process that answers.
+const QUESTION: &str = "SELECT source, type, state, version, role, account, lag_ms,
+        concat(connections_in_use, ' of ', connections_max) AS sessions, waiting, tables, note
+    FROM system.sources ORDER BY source";
+/// All that is known, for programs.
+const EVERYTHING: &str = "SELECT * FROM system.sources ORDER BY source";
 
 pub async fn run(global: &Global, args: &SourcesArgs) -> Result<Outcome> {
     let client = Client::open(global).await?;
@@ -19,7 +23,7 @@ pub async fn run(global: &Global, args: &SourcesArgs) -> Result<Outcome> {
     let style = Style { layout: Layout::Aligned, null: String::new(), zone: Zone::parse("UTC")? };
     let show = Show { format, style, receipt: false, progress: true };
     let mut destination = Destination::open(None, format)?;
-    let asked = ask(&client, Query::new(QUESTION), &show, &mut destination).await;
+    let asked = ask(&client, Query::new(if args.json { EVERYTHING } else { QUESTION }), &show, &mut destination).await;
     client.close().await;
     asked?;
     destination.finish()?;

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use tokio::runtime::Runtime;
-use weir_base::{Error, Result};
+use weir_base::{Error, ErrorCode, Result};
 
 /// What a command came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,11 +74,16 @@ fn with_runtime(command: impl FnOnce(&Runtime) -> Result<Outcome>) -> Result<Out
     outcome
 }
 
-/// An error as people read it: the message, then the detail and the hint on lines of their own.
+/// An error as people read it: its SQLSTATE, the message, then the detail and the hint on lines of their own.
 pub fn report(error: &Error) {
     let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let (red, plain) = if colour { ("\u{1b}[31m", "\u{1b}[0m") } else { ("", "") };
-    eprintln!("{red}error:{plain} {}", error.message());
+    // A mistake on the command line or in weir.yaml has an exit code of its own and no SQLSTATE that helps.
+    let code = match error.code() {
+        ErrorCode::Config | ErrorCode::DataDirHeld => String::new(),
+        code => format!(" {}", code.sqlstate()),
+    };
+    eprintln!("{red}error{code}:{plain} {}", error.message());
     for line in error.detail().into_iter().flat_map(str::lines) {
         eprintln!("  {line}");
     }

@@ -227,7 +227,14 @@ async fn a_server_and_its_clients() {
     assert!(settings.out.contains("off") && settings.out.contains("Asia/Tokyo"), "{}{}", settings.out, settings.err);
     let plan = project.weir(&["plan", question]);
     assert!(plan.code == 0 && plan.out.contains("\nfragment 1  crm  SELECT "), "{}{}", plan.out, plan.err);
-    assert!(project.weir(&["sources"]).out.contains("crm"));
+    let sources = project.weir(&["sources"]).out;
+    assert!(sources.contains("|    version    |") && sources.contains("| SQLite ") && sources.contains(" of 4 "), "{sources}");
+    let looked = project.weir(&["check", "--connect"]);
+    assert!(looked.code == 0 && looked.out.contains(" SQLite ") && looked.err.contains(&http), "{}{}", looked.out, looked.err);
+    let written = project.weir(&["sql", "DELETE FROM crm.main.accounts"]);
+    assert!(written.code == 1 && written.err.starts_with("error 25006: source crm is read-only\n"), "{}", written.err);
+    let listed = project.weir_with_input(&["sql", "-q", "--format", "csv"], "SELECT 7 = ANY(ARRAY[7, 8]) AS among");
+    assert_eq!(listed.out, "among\nt\n", "{}", listed.err);
 
     server.terminate();
     let mut rest = String::new();
@@ -270,6 +277,6 @@ async fn ctrl_c_ends_the_query_in_the_server_too() {
     asking.interrupt();
     let ran = asking.finish();
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
-    assert!(ran.err.starts_with("error: query was cancelled\n"), "{}", ran.err);
+    assert!(ran.err.starts_with("error 57014: query was cancelled\n"), "{}", ran.err);
     project::until("the query is cancelled", || state(&project) == "state\ncancelled\n");
 }

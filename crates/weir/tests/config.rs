@@ -156,7 +156,7 @@ fn structure_that_is_wrong() {
     assert_eq!(mistakes("data_dir: [a]"), ["1:11: data_dir: must be a single value, not a list"]);
     assert_eq!(mistakes("sources: here"), ["1:10: sources: must be a group of keys, not a single value"]);
     assert_eq!(mistakes("users: { ana: b }"), ["1:8: users: must be a list, not a group of keys"]);
-    assert_eq!(mistakes("roles:\n  - grants: []\n"), ["2:5: roles[0].name: is missing"]);
+    assert_eq!(mistakes("roles:\n  - grants: []\n"), ["2:5: roles[0].name: is missing (name of the role)"]);
     assert_eq!(mistakes("data_dir: a\ndata_dir: b"), ["2:1: data_dir: given twice, first in line 1"]);
     assert_eq!(mistakes("a: 1\n---\nb: 2"), ["2:1: a second document; write everything in one"]);
     assert!(mistakes("data_dir: [")[0].contains(": not YAML: "));
@@ -169,7 +169,10 @@ fn sources_that_are_wrong() {
     assert_eq!(source("type: clickhouse").len(), 1);
     assert!(source("type: clickhouse")[0].starts_with("3:11: sources.a.type: clickhouse is not in this version; it has "));
     assert!(source("type: postgrs")[0].ends_with("; did you mean postgres?"), "{:?}", source("type: postgrs"));
-    assert_eq!(source("url: x"), ["3:5: sources.a.type: is missing"]);
+    assert_eq!(source("url: x"), ["3:5: sources.a.type: is missing (kind of system)"]);
+    assert_eq!(source("type: postgres"), ["3:5: sources.a.url: is missing; write it as postgres://user:${PASSWORD}@host:5432/database?sslmode=prefer"]);
+    assert_eq!(source("type: mysql"), ["3:5: sources.a.url: is missing; write mysql://user:password@host:port/database, with special characters as %XX"]);
+    assert_eq!(source("type: sqlite"), ["3:5: sources.a.url: is missing; write sqlite://relative/path.db or sqlite:///absolute/path.db"]);
     assert_eq!(
         source("type: sqlite\n    url: sqlite://./a.db\n    limits: { connections: 0, rows_per_query: 0, bytes_per_query: 5MB, queue: { max_wait: 2d } }"),
         [

@@ -3,9 +3,12 @@
 //! that nothing of it is left.
 
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 use weir::demo::market::Market;
 use weir_base::Timestamp;
 
@@ -188,6 +191,85 @@ fn a_kept_folder_is_used_again_and_a_foreign_one_is_not_touched() {
     let refused = demo(outer.path(), &["--once", "--dir", outer.path().to_str().unwrap()]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).contains("the folder holds something other than a demo"), "{}", text(&refused.stderr));
+}
+
+/// A demo that stays up, with all of its files below `folder`.
+struct Up {
+    child: Child,
+    http: String,
+    /// Open as long as it runs: it ends when nobody listens any more.
+    _out: BufReader<ChildStdout>,
+}
+
+impl Up {
+    fn start(folder: &Path) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+        command.args(["demo", "--scale", "0.02"]).env("TMPDIR", folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let lines = out.by_ref().lines().map(Result::unwrap);
+        let mut addresses = lines.filter_map(|line| Some(line.split_once("curl -s http://")?.1.split_once("/v1/query")?.0.to_owned()));
+        let http = addresses.next().expect("the demo ended before it was up");
+        drop(addresses);
+        Self { child, http, _out: out }
+    }
+
+    /// What the HTTP door says to a statement.
+    fn ask(http: &str, sql: &str) -> String {
+        let mut socket = TcpStream::connect(http).unwrap();
+        let body = serde_json::json!({ "sql": sql }).to_string();
+        let head =
+            format!("POST /v1/query HTTP/1.1\r\nhost: {http}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+        socket.write_all(format!("{head}{body}").as_bytes()).unwrap();
+        let mut answer = String::new();
+        // A server that ends may cut the answer short; what came is what counts.
+        let _ = socket.read_to_string(&mut answer);
+        answer
+    }
+
+    fn signal(&self, signal: &str) {
+        assert!(Command::new("kill").args(["-s", signal, &self.child.id().to_string()]).status().unwrap().success());
+    }
+}
+
+fn until(what: &str, mut so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !so() {
+        assert!(began.elapsed() < Duration::from_secs(60), "in vain: {what}");
+        std::thread::yield_now();
+    }
+}
+
+fn nothing_is_left(folder: &Path) {
+    until("every process ends", || processes_in(folder).is_empty());
+    until("every folder goes", || std::fs::read_dir(folder).unwrap().next().is_none());
+}
+
+#[test]
+fn an_interrupt_ends_it_also_while_a_query_computes() {
+    let outer = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(outer.path(), std::fs::Permissions::from_mode(0o711)).unwrap();
+    let mut up = Up::start(outer.path());
+    let http = up.http.clone();
+    let endless = std::thread::spawn(move || Up::ask(&http, "SELECT count(*) FROM generate_series(1, 900000000000) WHERE value % 7 = 3"));
+    let running = "SELECT 'it ' || state FROM system.queries WHERE sql LIKE '%900000000000%' AND sql NOT LIKE '%system%'";
+    until("the query runs", || Up::ask(&up.http, running).contains("it running"));
+    up.signal("INT");
+    assert_eq!(up.child.wait().unwrap().code(), Some(0));
+    let answer = endless.join().unwrap();
+    assert!(answer.contains("\"57014\"") || answer.is_empty(), "{answer}");
+    nothing_is_left(outer.path());
+}
+
+#[test]
+fn killed_it_leaves_nothing_behind() {
+    let outer = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(outer.path(), std::fs::Permissions::from_mode(0o711)).unwrap();
+    let mut up = Up::start(outer.path());
+    assert!(!processes_in(outer.path()).is_empty());
+    up.signal("KILL");
+    assert_eq!(up.child.wait().unwrap().code(), None);
+    nothing_is_left(outer.path());
 }
 
 #[test]

@@ -14,6 +14,7 @@ public class JdbcClient {
         url = "jdbc:postgresql://127.0.0.1:" + arguments[0] + "/";
         metadata();
         prepared();
+        lists();
         streams();
         cancels();
     }
@@ -65,6 +66,18 @@ public class JdbcClient {
             same(column(data.getFunctions(null, "app_pg.public", "%"), "FUNCTION_NAME"), List.of());
             same(column(data.getProcedures(null, "app_pg.public", "%"), "PROCEDURE_NAME"), List.of());
             column(data.getTablePrivileges(null, "app_pg.public", "customers"), "PRIVILEGE");
+            same(column(data.getExportedKeys(null, "app_pg.public", "customers"), "FKTABLE_NAME"), List.of());
+            same(column(data.getCrossReference(null, "app_pg.public", "customers", null, "app_pg.public", "events"), "FKTABLE_NAME"), List.of());
+            same(column(data.getBestRowIdentifier(null, "app_pg.public", "customers", DatabaseMetaData.bestRowSession, true), "COLUMN_NAME"), List.of());
+            column(data.getVersionColumns(null, "app_pg.public", "customers"), "COLUMN_NAME");
+            column(data.getColumnPrivileges(null, "app_pg.public", "customers", "%"), "PRIVILEGE");
+            same(column(data.getTableTypes(), "TABLE_TYPE").contains("MATERIALIZED VIEW"), true);
+            same(column(data.getFunctionColumns(null, "app_pg.public", "%", "%"), "COLUMN_NAME"), List.of());
+            same(column(data.getProcedureColumns(null, "app_pg.public", "%", "%"), "COLUMN_NAME"), List.of());
+            same(column(data.getUDTs(null, "app_pg.public", "%", null), "TYPE_NAME"), List.of());
+            same(column(data.getClientInfoProperties(), "NAME").contains("ApplicationName"), true);
+            same(data.getSQLKeywords().isEmpty(), false);
+            same(data.getMaxColumnNameLength(), 63);
         }
         try (Connection connection = connect("app_pg")) {
             same(connection.getSchema(), "public");
@@ -103,6 +116,22 @@ public class JdbcClient {
             }
         }
         System.out.println("prepared");
+    }
+
+    static void lists() throws SQLException {
+        try (Connection connection = connect("weir");
+            PreparedStatement statement = connection.prepareStatement(
+                "SELECT id FROM app_pg.public.customers WHERE id = ANY(?) AND (note = ANY(?) OR email <> ALL(?)) ORDER BY id")) {
+            for (int run = 0; run < 10; run++) {
+                statement.setArray(1, connection.createArrayOf("int4", new Integer[] {1, 2, 99, null}));
+                statement.setArray(2, connection.createArrayOf("text", new String[] {"first", "a,\"b"}));
+                statement.setArray(3, connection.createArrayOf("varchar", new String[] {"ana@x.example", "cy@x.example"}));
+                try (ResultSet rows = statement.executeQuery()) {
+                    same(column(rows, "id"), List.of("1", "2"));
+                }
+            }
+        }
+        System.out.println("lists");
     }
 
     static void streams() throws SQLException {

@@ -4,6 +4,7 @@ import decimal
 import json
 import sys
 import threading
+import uuid
 
 import psycopg
 
@@ -156,5 +157,109 @@ def notices():
     print("notices")
 
 
-for check in (types, parameters, prepared, cursors, copies, transactions, cancels, notices):
+def lists():
+    """Python lists as array parameters, in text and in binary, described before they are sent."""
+    customers = "SELECT id FROM app_pg.public.customers WHERE "
+    nothing = "SELECT %s"
+    asked = [
+        (customers + "id = ANY(%s) ORDER BY id", [1, 3, 99, None], [(1,), (3,)]),
+        (customers + "id <> ALL(%s) ORDER BY id", [1, 3], [(2,)]),
+        (customers + "id <> ALL(%s)", [1, None], []),
+        (customers + "id = ANY(%s)", [], []),
+        (customers + "id <> ALL(%s) ORDER BY id", [], [(1,), (2,), (3,)]),
+        (customers + "id = ANY(%s)", None, []),
+        (customers + "plan = ANY(%s) ORDER BY id", ["pro", "free"], [(1,), (2,)]),
+        (customers + "note = ANY(%s) ORDER BY id", ["first", 'a,"b\\', "it's; \"quoted\""], [(1,), (3,)]),
+        (customers + "email LIKE ANY(%s) ORDER BY id", ["ana%", "cy%"], [(1,), (3,)]),
+        (customers + "balance > ANY(%s)", [D("1000.00"), D("5000")], [(1,)]),
+        (customers + "balance < ALL(%s)", [D("1000.00"), D("5000")], [(2,)]),
+        (customers + "signed_up = ANY(%s)", [datetime.datetime(2026, 11, 1, 10, 0, tzinfo=UTC)], [(1,)]),
+        (customers + "id = ANY(%s::int[])", [2], [(2,)]),
+        ("SELECT id FROM app_pg.public.events WHERE day = ANY(%s) AND id < 9", [datetime.date(2026, 11, 4)], [(3,)]),
+        ("SELECT id FROM billing_mysql.billing.payments WHERE amount = ANY(%s)", [D("19.99")], [(D(18446744073709551615),)]),
+        ("SELECT uid = ANY(%s) FROM (VALUES ('00000000-0000-0000-0000-00000000000a')) AS t(uid)", [uuid.UUID(int=10)], [(True,)]),
+        ("SELECT NULL = ANY(%s)", ["a"], [(None,)]),
+        (nothing, [7, None], [([7, None],)]),
+        ("SELECT %s::text[]", ["a b", 'q"'], [(["a b", 'q"'],)]),
+        ("SELECT cardinality(%s::int[])", [1, 2, 3], [(3,)]),
+        ("SELECT unnest(%s::text[])", ["x", "y"], [("x",), ("y",)]),
+    ]
+    with psycopg.connect(DSN, autocommit=True) as connection:
+        for statement, value, expected in asked:
+            for placeholder in ("%s", "%t", "%b"):
+                for prepare in (False, True):
+                    rows = connection.execute(statement.replace("%s", placeholder), (value,), prepare=prepare).fetchall()
+                    assert rows == expected, (statement, placeholder, rows)
+        wire = connection.pgconn
+        wire.prepare(b"told", b"SELECT 1 FROM app_pg.public.customers WHERE id = ANY($1) AND plan <> ALL($2) AND balance > ANY($3::numeric[]) AND id < $4::bigint")
+        told = wire.describe_prepared(b"told")
+        assert [told.param_type(index) for index in range(told.nparams)] == [1007, 1009, 1231, 20]
+        for wrong, code in (("{1,2", "22P02"), ("1,2", "22P02"), ("{{1},{2}}", "0A000")):
+            try:
+                connection.execute("SELECT 1 = ANY(%s)", (wrong,))
+                raise AssertionError(wrong)
+            except psycopg.Error as error:
+                assert error.sqlstate == code, error
+        # What a list asks is asked of the source.
+        plan = "\n".join(row[0] for row in connection.execute("EXPLAIN " + customers + "id = ANY(ARRAY[1, 3])").fetchall())
+        assert "pushed filter" in plan and "kept" not in plan, plan
+    print("lists")
+
+
+def sessions():
+    """What a session knows of itself and may do to the others of its user."""
+    with psycopg.connect(DSN, autocommit=True) as one, psycopg.connect(DSN, autocommit=True, application_name="reports") as two:
+        number = two.execute("SELECT pg_backend_pid()").fetchone()[0]
+        assert number == two.info.backend_pid and number != one.info.backend_pid
+        ended = []
+
+        def ask():
+            try:
+                two.execute('SELECT slept FROM app_pg."Odd Schema".nap')
+            except psycopg.Error as error:
+                ended.append(error.sqlstate)
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        running = "SELECT application_name, usename, query FROM pg_stat_activity WHERE pid = %s"
+        while not (rows := one.execute(running, (number,)).fetchall()):
+            assert asking.is_alive()
+        assert rows == [("reports", "local", 'SELECT slept FROM app_pg."Odd Schema".nap')], rows
+        assert one.execute("SELECT pg_cancel_backend(%s)", (number,)).fetchone() == (True,)
+        asking.join()
+        assert ended == ["57014"], ended
+        assert one.execute("SELECT pg_cancel_backend(%s), pg_cancel_backend(pg_backend_pid())", (number,)).fetchone() == (False, False)
+
+        assert one.execute("SELECT set_config('TimeZone', 'Asia/Kolkata', false), current_setting('timezone')").fetchone() == ("Asia/Kolkata",) * 2
+        assert one.execute("SHOW timezone").fetchone() == ("Asia/Kolkata",)
+        with one.transaction():
+            one.execute("SET LOCAL timezone = 'Asia/Tokyo'")
+            one.execute("SELECT set_config('weir.pushdown', 'off', true)")
+            assert one.execute("SELECT current_setting('timezone'), current_setting('weir.pushdown')").fetchone() == ("Asia/Tokyo", "off")
+        assert one.execute("SELECT current_setting('timezone'), current_setting('weir.pushdown')").fetchone() == ("Asia/Kolkata", "on")
+        assert one.execute("SELECT set_config('timezone', NULL, false), current_setting('no.such', true)").fetchone() == ("UTC", None)
+        listed = {row[0]: row[1] for row in one.execute("SHOW ALL").fetchall()}
+        assert (listed["timezone"], listed["server_version"], listed["transaction_read_only"]) == ("UTC", "15.0", "off")
+        refused = [
+            ("SELECT set_config('timezone', 'Nope/Zone', false)", "22023"),
+            ("SELECT set_config('no.such', '1', false)", "42704"),
+            ("SELECT current_setting('no.such')", "42704"),
+            ("SET extra_float_digits = 99", "22023"),
+            ("SET lock_timeout = 'soon'", "22023"),
+            ("SET client_encoding = 'LATIN1'", "0A000"),
+            ("SELECT pg_terminate_backend(1)", "0A000"),
+            ("SELECT 'no_such'::regclass", "42P01"),
+            ("SELECT 'no_such'::regclass::oid", "42P01"),
+        ]
+        for statement, code in refused:
+            try:
+                one.execute(statement)
+                raise AssertionError(statement)
+            except psycopg.Error as error:
+                assert error.sqlstate == code, (statement, error)
+        assert one.execute("SHOW timezone").fetchone() == ("UTC",)
+    print("sessions")
+
+
+for check in (types, parameters, prepared, cursors, copies, transactions, cancels, notices, lists, sessions):
     check()

@@ -3,6 +3,8 @@
 
 mod checked;
 mod floats;
+mod guarded;
+mod mean;
 mod rule;
 mod sum;
 mod totals;
@@ -16,11 +18,13 @@ use datafusion::logical_expr::AggregateUDF;
 use std::sync::Arc;
 use weir_base::{Error, ErrorCode, Result};
 
-/// Replaces `sum`, adds the rule that checks `+`, `-` and `*`, and compares floating point numbers with decimals as doubles.
+/// Replaces `sum` and `avg`, adds the rule that checks `+`, `-` and `*`, and compares floating point numbers with decimals as doubles.
 pub(crate) fn register(state: &mut SessionState) -> Result<()> {
     state.add_analyzer_rule(Arc::new(rule::CheckArithmetic));
     state.register_function_rewrite(Arc::new(floats::CompareAsDoubles)).map_err(from_datafusion)?;
+    state.register_function_rewrite(Arc::new(guarded::KeepGuards)).map_err(from_datafusion)?;
     state.register_udaf(Arc::new(AggregateUDF::from(sum::CheckedSum::new()))).map_err(from_datafusion)?;
+    state.register_udaf(Arc::new(AggregateUDF::from(mean::ExactMean::new()))).map_err(from_datafusion)?;
     Ok(())
 }
 

@@ -46,6 +46,9 @@ fn check_expr(node: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         Expr::BinaryExpr(BinaryExpr { left, op, right }) if whole(left, schema) && whole(right, schema) => {
             Checked::call(*op, left.as_ref().clone(), right.as_ref().clone())
         }
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if floating(left, schema) && floating(right, schema) => {
+            Checked::call_floating(*op, left.as_ref().clone(), right.as_ref().clone())
+        }
         Expr::Negative(inner) if whole(inner, schema) => {
             let zero = ScalarValue::new_zero(&inner.get_type(schema)?)?;
             Checked::call(Operator::Minus, Expr::Literal(zero, None), inner.as_ref().clone())
@@ -58,4 +61,8 @@ fn check_expr(node: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
 /// A whole number by its type. What has no type yet (a parameter without a value) is left as it is.
 fn whole(expr: &Expr, schema: &DFSchema) -> bool {
     expr.get_type(schema).is_ok_and(|data_type: DataType| data_type.is_integer())
+}
+
+fn floating(expr: &Expr, schema: &DFSchema) -> bool {
+    matches!(expr.get_type(schema), Ok(DataType::Float32 | DataType::Float64))
 }

@@ -2,9 +2,9 @@
 //! `sum` with the query engine's own types, and an error where its total would wrap around.
 
 use super::sum_out_of_range;
-use super::totals::{GroupTotals, output_scalar, wide_total};
+use super::totals::{GroupTotals, output_scalar, state_type, wide_total};
 use arrow::array::{Array, ArrayRef};
-use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType, Field, FieldRef};
+use arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::functions_aggregate::sum::Sum;
 use datafusion::logical_expr::expr::{AggregateFunction, AggregateFunctionParams};
@@ -27,14 +27,6 @@ impl CheckedSum {
 
 fn in_128_bits(output: &DataType, distinct: bool) -> bool {
     !distinct && matches!(output, DataType::Int64 | DataType::UInt64 | DataType::Decimal128(_, _))
-}
-
-/// Partial totals keep all digits, so that only the final one can be out of range.
-pub(super) fn state_type(output: &DataType) -> DataType {
-    match output {
-        DataType::Decimal128(_, scale) => DataType::Decimal128(DECIMAL128_MAX_PRECISION, *scale),
-        _ => DataType::Decimal128(DECIMAL128_MAX_PRECISION, 0),
-    }
 }
 
 impl AggregateUDFImpl for CheckedSum {

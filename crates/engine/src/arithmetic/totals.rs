@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Totals in 128 bits, one per group, and their way back into the type of the result.
 
-use super::sum::state_type;
 use super::sum_out_of_range;
 use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, Decimal128Array, Int64Array, PrimitiveArray, UInt64Array};
 use arrow::buffer::NullBuffer;
 use arrow::compute::{cast, nullif};
-use arrow::datatypes::{DataType, Decimal128Type, Int64Type, UInt64Type};
+use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType, Decimal128Type, Int64Type, UInt64Type};
 use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 use datafusion::physical_expr::NullState;
 use std::sync::Arc;
+
+/// Partial totals keep all digits, so that only the final one can be out of range.
+pub(super) fn state_type(output: &DataType) -> DataType {
+    match output {
+        DataType::Decimal128(_, scale) => DataType::Decimal128(DECIMAL128_MAX_PRECISION, *scale),
+        _ => DataType::Decimal128(DECIMAL128_MAX_PRECISION, 0),
+    }
+}
 
 /// The sum of a batch. Error: beyond 128 bits.
 pub(super) fn wide_total(values: &dyn Array) -> Result<i128> {

@@ -18,7 +18,9 @@ pub(super) fn write_out(expr: &mut Expr) {
     match digits(text) {
         Some(plain) => *text = plain,
         None => {
-            let cast = format!("CAST('{text}' AS DOUBLE PRECISION)");
+            // What no double holds is an error there, where it would be an infinity here.
+            let target = if text.parse().is_ok_and(f64::is_finite) { "DOUBLE PRECISION" } else { "DECIMAL(38, 0)" };
+            let cast = format!("CAST('{text}' AS {target})");
             if let Ok(double) = Parser::new(&PostgreSqlDialect {}).try_with_sql(&cast).and_then(|mut parser| parser.parse_expr()) {
                 *expr = double;
             }

@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Bind: from text to a logical plan in which every table is known, and the list of what the plan wants to touch.
 
+mod arrays;
+mod at_time_zone;
 mod catalog;
+mod clauses;
 mod depth;
 mod exponent;
+mod interval;
+mod make_interval;
 pub(crate) mod names;
+mod operators;
 mod output_names;
+mod precedence;
 mod rewrite;
 mod show;
+mod similar;
 mod statement;
 mod type_names;
 mod writes;
 
+pub(crate) use arrays::Spread;
 pub(crate) use names::{Names, Resolved};
 pub(crate) use output_names::OutputNames;
 pub(crate) use statement::{Command, Explain, ExplainFormat, classify, parse, split};
@@ -27,11 +36,11 @@ use datafusion::execution::SessionState;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::parser::Statement as ParsedStatement;
 use datafusion::sql::sqlparser::ast::Statement;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use weir_api::Parameter;
 use weir_base::limits::COLUMNS_MAX;
-use weir_base::{Error, ErrorCode, Result, TableName};
+use weir_base::{Error, ErrorCode, Result, TableName, nearest};
 use weir_policy::{Access, Action};
 
 /// A plan over known tables, not yet authorised.
@@ -43,15 +52,20 @@ pub(crate) struct Bound {
     pub accesses: Vec<Access>,
     pub tables: Vec<Resolved>,
     pub names: OutputNames,
+    /// Parameters that are lists, where they have no values yet.
+    pub lists: BTreeSet<usize>,
 }
 
 /// Binds a question (anything that returns rows). Parameters are bound as values where there are any.
-pub(crate) async fn bind(session: &PlanningSession<'_>, statement: Statement, params: Option<&[Parameter]>) -> Result<Bound> {
+pub(crate) async fn bind(session: &PlanningSession<'_>, mut statement: Statement, params: Option<&[Parameter]>) -> Result<Bound> {
+    let Some(params) = params else {
+        let lists = arrays::open(&mut statement);
+        return Ok(Bound { lists, ..bind_unfilled(session, statement).await? });
+    };
+    let spread = arrays::spread(&mut statement, params)?;
+    let zone = session.session.settings().timezone.clone();
     let bound = bind_unfilled(session, statement).await?;
-    match params {
-        None => Ok(bound),
-        Some(params) => Ok(Bound { plan: parameters::fill(bound.plan, params)?, ..bound }),
-    }
+    Ok(Bound { plan: parameters::fill(bound.plan, &spread, &zone)?, ..bound })
 }
 
 /// Binds an INSERT: the target is written, and read only where the question behind it reads it too.
@@ -72,10 +86,26 @@ pub(crate) async fn bind_insert(session: &PlanningSession<'_>, statement: Statem
 
 /// A column that is not known may be younger than what is remembered of its table: then the source is asked again, once.
 async fn bind_unfilled(session: &PlanningSession<'_>, statement: Statement) -> Result<Bound> {
-    match bind_known(session, statement.clone()).await {
+    match bind_known(session, copied(&statement, session.run.sql.len())).await {
         Err(error) if error.code() == ErrorCode::UnknownColumn && changed(session, &statement).await? => bind_known(session, statement).await,
         outcome => outcome,
     }
+}
+
+/// A short text has no deep tree.
+const SHALLOW_TEXT_BYTES: usize = 500;
+const DEEP_STACK_BYTES: usize = 32 << 20;
+
+/// The same statement again. A deep tree is copied by recursion, for which the stack of a worker can be too small.
+fn copied(statement: &Statement, text_bytes: usize) -> Statement {
+    if text_bytes <= SHALLOW_TEXT_BYTES {
+        return statement.clone();
+    }
+    let copy = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(DEEP_STACK_BYTES).spawn_scoped(scope, || statement.clone());
+        thread.ok().and_then(|thread| thread.join().ok())
+    });
+    copy.unwrap_or_else(|| statement.clone())
 }
 
 /// Looks again at the tables of a statement in their sources; whether any has other columns now.
@@ -96,9 +126,9 @@ async fn bind_known(session: &PlanningSession<'_>, mut statement: Statement) -> 
         let found = session.names().resolve(&typed).await?;
         resolved.insert(typed.to_string(), found);
     }
-    refuse_unseen(session, resolved.values())?;
     rewrite::make_exact(&mut statement, &resolved);
     let names = OutputNames::give(&mut statement);
+    operators::adapt(&mut statement)?;
     let tables: Vec<Resolved> = resolved.into_values().collect();
     let mut providers: Vec<(TableName, Arc<dyn TableProvider>)> = Vec::with_capacity(tables.len());
     for table in &tables {
@@ -106,10 +136,22 @@ async fn bind_known(session: &PlanningSession<'_>, mut statement: Statement) -> 
     }
     let mut state = session.state(Arc::new(StatementCatalogs::of(providers)))?;
     pg_catalog::register_functions_of(session, &mut state, &statement).await?;
-    let plan = state.statement_to_plan(ParsedStatement::Statement(Box::new(statement))).await.map_err(from_datafusion)?;
+    let planned = state.statement_to_plan(ParsedStatement::Statement(Box::new(statement))).await;
+    let plan = planned.map_err(|error| with_nearest_function(from_datafusion(error), &state))?;
     check_width(plan.schema().fields().len())?;
     let accesses = tables.iter().filter(|table| !matches!(table, Resolved::Catalog(_))).map(reads).collect();
-    Ok(Bound { plan, state, accesses, tables, names })
+    Ok(Bound { plan, state, accesses, tables, names, lists: BTreeSet::new() })
+}
+
+/// An unknown function with the nearest names.
+fn with_nearest_function(error: Error, state: &SessionState) -> Error {
+    let Some(name) = error.message().strip_prefix("function ").and_then(|rest| rest.strip_suffix(" does not exist")) else { return error };
+    let scalars = state.scalar_functions().keys().chain(state.aggregate_functions().keys()).chain(state.window_functions().keys());
+    let near = nearest(name, scalars.map(String::as_str));
+    match near.is_empty() {
+        true => error,
+        false => error.with_hint(format!("did you mean {}?", near.join(" or "))),
+    }
 }
 
 /// Error: 54000 for more columns than a result may have.
@@ -121,13 +163,6 @@ fn check_width(columns: usize) -> Result<()> {
     Err(error.with_hint("select fewer columns, or turn them into rows"))
 }
 
-/// The columns of a table that somebody may not even see must not show in an error of the planner. Error: 42501.
-fn refuse_unseen<'r>(session: &PlanningSession<'_>, tables: impl Iterator<Item = &'r Resolved>) -> Result<()> {
-    let known = tables.filter(|table| !matches!(table, Resolved::Catalog(_)));
-    let unseen: Vec<Access> = known.filter(|table| !session.principal.may_see(table.name())).map(reads).collect();
-    session.principal.decide(&unseen).map(|_| ())
-}
-
 fn reads(table: &Resolved) -> Access {
     Access { action: Action::Select, table: table.name().clone() }
 }
@@ -135,7 +170,7 @@ fn reads(table: &Resolved) -> Access {
 async fn provider(session: &PlanningSession<'_>, table: &Resolved) -> Result<Arc<dyn TableProvider>> {
     Ok(match table {
         Resolved::Live { handle, name, table } => Arc::new(SourceTableProvider::new(handle.clone(), name.clone(), table.clone(), session.pushdown)),
-        Resolved::Lake { name, table } => Arc::new(LakeTableProvider::new(name.clone(), table.clone())),
+        Resolved::Lake { name, table } => Arc::new(LakeTableProvider::new(name.clone(), table.clone(), session.engine.parts.config.memory_bytes_max)),
         Resolved::System(name) => session.system_table(name).await?,
         Resolved::Catalog(name) => session.catalog_table(name).await?,
     })

@@ -2,7 +2,7 @@
 //! From a name as typed to the one table it means, and to the nearest names when it means none.
 
 use crate::discovery::{Found, Part, SourceCatalog, SourceHandle};
-use crate::parts::Places;
+use crate::parts::{LakePlace, Places};
 use datafusion::sql::sqlparser::ast::ObjectName;
 use futures::future::BoxFuture;
 use std::sync::Arc;
@@ -65,7 +65,22 @@ impl Names<'_> {
 
     /// Boxed, since the shorter forms of a name end here and this one begins with them.
     fn full<'f>(&'f self, source: &'f Part, schema: &'f Part, table: &'f Part) -> BoxFuture<'f, Result<Resolved>> {
-        Box::pin(self.find_full(source, schema, table))
+        Box::pin(async move { self.find_full(source, schema, table).await.map_err(|error| self.veiled(error, [source, schema, table])) })
+    }
+
+    /// Outside of what is granted, a table that is there and one that is not get the same answer: no right to it.
+    fn veiled(&self, error: Error, name: [&Part; 3]) -> Error {
+        let [source, schema, table] = name.map(fold);
+        let house = [WHOLE_DATABASE, SYSTEM].contains(&source.as_str());
+        if house || error.code() != ErrorCode::UnknownTable || self.principal.may_see(&TableName::new(source, schema, table)) {
+            return error;
+        }
+        let typed = display(&name.map(Part::clone));
+        let refused = Error::new(ErrorCode::Forbidden, format!("no right to select {typed}")).with_detail("it was not granted to you, or it does not exist");
+        match error.hint() {
+            Some(hint) => refused.with_hint(hint),
+            None => refused,
+        }
     }
 
     async fn find_full(&self, source: &Part, schema: &Part, table: &Part) -> Result<Resolved> {
@@ -78,13 +93,14 @@ impl Names<'_> {
         if self.is_lake(source) {
             return self.in_lake(schema, table).await;
         }
-        let Some(handle) = self.places.source(&fold(source)) else { return Err(self.unknown_source(source)) };
+        let Some(handle) = self.source(source) else { return Err(self.unknown_source(source)) };
         let typed = display(&[source.clone(), schema.clone(), table.clone()]);
-        match handle.catalog().await?.find(schema, table) {
+        let visible = |table: &SourceTable| self.sees(handle.name(), table);
+        match handle.catalog().await?.find(schema, table, visible) {
             Found::One(found) => Ok(live(handle, found)),
             Found::Ambiguous(names) => Err(ambiguous(&typed, &names)),
             // The table may be younger than what is remembered.
-            Found::None => match handle.catalog_again().await?.find(schema, table) {
+            Found::None => match handle.catalog_again().await?.find(schema, table, visible) {
                 Found::One(found) => Ok(live(handle, found)),
                 Found::Ambiguous(names) => Err(ambiguous(&typed, &names)),
                 Found::None => {
@@ -122,8 +138,8 @@ impl Names<'_> {
     async fn only_schema(&self, source: &Part, table: &Part) -> Result<Resolved> {
         let schemas = match self.is_lake(source) {
             true => self.lake_schemas_with(table).await?,
-            false => match self.places.source(&fold(source)) {
-                Some(handle) => handle.catalog().await?.schemas_with(table),
+            false => match self.source(source) {
+                Some(handle) => handle.catalog().await?.schemas_with(table, |table| self.sees(handle.name(), table)),
                 None => Vec::new(),
             },
         };
@@ -161,14 +177,14 @@ impl Names<'_> {
 
     async fn in_lake(&self, schema: &Part, table: &Part) -> Result<Resolved> {
         let Some(lake) = &self.places.lake else { return Err(self.unknown_source(schema)) };
-        let schemas = lake.lake.schemas().await?;
+        let schemas = self.seen_in_lake(lake).await?;
         let typed = display(&[Part { text: lake.name.to_string(), quoted: false }, schema.clone(), table.clone()]);
         let Some(schema_name) = pick(schema, &schemas) else {
             return Err(Error::new(ErrorCode::UnknownTable, format!("table {typed} does not exist"))
                 .with_detail(format!("the lake has no schema {}", schema.text))
-                .with_hint(did_you_mean(&schema.text, self.seen_in_lake(lake.name.as_str(), &schemas)).unwrap_or_else(|| "CREATE SCHEMA makes one".into())));
+                .with_hint(did_you_mean(&schema.text, schemas.iter().map(String::as_str)).unwrap_or_else(|| "CREATE SCHEMA makes one".into())));
         };
-        let tables = lake.lake.tables(&schema_name).await?;
+        let tables = self.seen_in_schema(lake, &schema_name).await?;
         let found = match pick(table, &tables) {
             Some(name) => lake.lake.table(&schema_name, &name).await?,
             None => None,
@@ -180,28 +196,42 @@ impl Names<'_> {
             }
             None if alike(table, &tables).len() > 1 => Err(ambiguous(&typed, &alike(table, &tables))),
             None => {
-                let named = tables.iter().map(|name| TableName::new(lake.name.as_str(), &schema_name, name));
-                let known: Vec<String> = named.filter(|name| self.principal.may_see(name)).map(|name| name.to_string()).collect();
-                Err(self.unknown(&typed, &known))
+                let named = tables.iter().map(|name| TableName::new(lake.name.as_str(), &schema_name, name).to_string());
+                Err(self.unknown(&typed, &named.collect::<Vec<_>>()))
             }
         }
     }
 
-    /// Schemas that some grant reaches into.
-    fn seen_in_lake<'s>(&self, lake: &str, schemas: &'s [String]) -> Vec<&'s str> {
-        let reached = |schema: &&String| Action::ALL.into_iter().any(|action| self.principal.may_in_schema(action, lake, schema));
-        schemas.iter().filter(reached).map(String::as_str).collect()
+    /// Schemas that some grant reaches into; the others are not there.
+    async fn seen_in_lake(&self, place: &LakePlace) -> Result<Vec<String>> {
+        let reached = |schema: &String| Action::ALL.into_iter().any(|action| self.principal.may_in_schema(action, place.name.as_str(), schema));
+        Ok(place.lake.schemas().await?.into_iter().filter(reached).collect())
+    }
+
+    /// Tables that some grant is about; the others are not there.
+    async fn seen_in_schema(&self, place: &LakePlace, schema: &str) -> Result<Vec<String>> {
+        let seen = |table: &String| self.principal.may_see(&TableName::new(place.name.as_str(), schema, table));
+        Ok(place.lake.tables(schema).await?.into_iter().filter(seen).collect())
     }
 
     async fn lake_schemas_with(&self, table: &Part) -> Result<Vec<String>> {
-        let Some(lake) = &self.places.lake else { return Ok(Vec::new()) };
+        let Some(place) = &self.places.lake else { return Ok(Vec::new()) };
         let mut with = Vec::new();
-        for schema in lake.lake.schemas().await? {
-            if pick(table, &lake.lake.tables(&schema).await?).is_some() {
+        for schema in self.seen_in_lake(place).await? {
+            if pick(table, &self.seen_in_schema(place, &schema).await?).is_some() {
                 with.push(schema);
             }
         }
         Ok(with)
+    }
+
+    /// A source that some grant reaches into; without one, a source is not even a name.
+    fn source(&self, part: &Part) -> Option<&Arc<SourceHandle>> {
+        self.places.source(&fold(part)).filter(|handle| self.principal.may_reach(handle.name().as_str()))
+    }
+
+    fn sees(&self, source: &SourceName, table: &SourceTable) -> bool {
+        self.principal.may_see(&TableName { source: source.clone(), schema: table.schema.clone(), table: table.name.clone() })
     }
 
     fn database_source(&self) -> Option<Part> {
@@ -211,11 +241,11 @@ impl Names<'_> {
     }
 
     fn is_lake(&self, part: &Part) -> bool {
-        self.places.lake.as_ref().is_some_and(|lake| lake.name.as_str() == fold(part))
+        self.places.lake.as_ref().is_some_and(|lake| lake.name.as_str() == fold(part) && self.principal.may_reach(lake.name.as_str()))
     }
 
     fn is_source(&self, part: &Part) -> bool {
-        self.is_lake(part) || self.places.source(&fold(part)).is_some()
+        self.is_lake(part) || self.source(part).is_some()
     }
 
     /// Names that this principal may see, from what is remembered of the sources that answer.
@@ -227,18 +257,17 @@ impl Names<'_> {
             }
         }
         if let Some(lake) = &self.places.lake {
-            for schema in lake.lake.schemas().await.unwrap_or_default() {
-                let tables = lake.lake.tables(&schema).await.unwrap_or_default();
-                let named = tables.into_iter().map(|table| TableName::new(lake.name.as_str(), &schema, table));
-                names.extend(named.filter(|name| self.principal.may_see(name)).map(|name| name.to_string()));
+            for schema in self.seen_in_lake(lake).await.unwrap_or_default() {
+                let tables = self.seen_in_schema(lake, &schema).await.unwrap_or_default();
+                names.extend(tables.into_iter().map(|table| TableName::new(lake.name.as_str(), &schema, table).to_string()));
             }
         }
         names
     }
 
     fn visible(&self, source: &SourceName, catalog: &SourceCatalog) -> Vec<String> {
-        let named = catalog.tables().iter().map(|table| TableName { source: source.clone(), schema: table.schema.clone(), table: table.name.clone() });
-        named.filter(|name| self.principal.may_see(name)).map(|name| name.to_string()).collect()
+        let seen = catalog.tables().iter().filter(|table| self.sees(source, table));
+        seen.map(|table| TableName { source: source.clone(), schema: table.schema.clone(), table: table.name.clone() }.to_string()).collect()
     }
 
     fn unknown_in(&self, typed: &str, handle: &SourceHandle, catalog: &SourceCatalog) -> Error {
@@ -263,7 +292,8 @@ impl Names<'_> {
 
     fn unknown_source(&self, source: &Part) -> Error {
         let known: Vec<String> = self.places.names().iter().map(ToString::to_string).filter(|name| self.principal.may_reach(name)).collect();
-        let hint = did_you_mean(&source.text, known.iter().map(String::as_str)).unwrap_or_else(|| format!("known sources: {}", known.join(", ")));
+        let listed = || if known.is_empty() { "you may see no source".to_owned() } else { format!("known sources: {}", known.join(", ")) };
+        let hint = did_you_mean(&source.text, known.iter().map(String::as_str)).unwrap_or_else(listed);
         Error::new(ErrorCode::UnknownTable, format!("source {} does not exist", source.text)).with_hint(hint)
     }
 }

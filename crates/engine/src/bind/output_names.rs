@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What unnamed columns of a result are called: as Postgres calls them (`count`, `?column?`), and duplicates are allowed.
 
-use arrow::datatypes::{Field, Schema, SchemaRef};
-use datafusion::sql::sqlparser::ast::{Expr, Function, Ident, Select, SelectItem, SetExpr, Statement, Value};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::sql::sqlparser::ast::{Expr, Function, Ident, Query, Select, SelectItem, SetExpr, Statement, TableFactor, Value, VisitMut, VisitorMut};
 use std::collections::{BTreeMap, HashSet};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// The planner wants unique names. What it got, and what is shown instead.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OutputNames {
     shown: BTreeMap<String, String>,
+}
+
+/// The field with texts that are no views, inside lists and structs too.
+fn plain_text(field: &Arc<Field>) -> Arc<Field> {
+    let plain = match field.data_type() {
+        DataType::Utf8View => DataType::Utf8,
+        DataType::List(item) => DataType::List(plain_text(item)),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(plain_text).collect()),
+        _ => return field.clone(),
+    };
+    Arc::new(field.as_ref().clone().with_data_type(plain))
 }
 
 const STAND_IN: &str = "__weir_column_";
@@ -27,23 +39,18 @@ impl OutputNames {
         if let Some(select) = query.and_then(|query| outermost(&mut query.body)) {
             names.name_all(select);
         }
+        let _ = statement.visit(&mut InnerNames);
         names
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.shown.is_empty()
-    }
-
-    /// The schema as the client sees it.
+    /// The schema as the client sees it: other names, and texts that are no views, which not every reader of Arrow knows.
     pub fn show(&self, schema: &SchemaRef) -> SchemaRef {
-        if self.is_empty() {
-            return schema.clone();
-        }
         let renamed = |field: &Arc<Field>| match self.shown.get(field.name()) {
             Some(shown) => Arc::new(field.as_ref().clone().with_name(shown)),
             None => field.clone(),
         };
-        Arc::new(Schema::new_with_metadata(schema.fields().iter().map(renamed).collect::<Vec<_>>(), schema.metadata().clone()))
+        let fields = schema.fields().iter().map(|field| plain_text(&renamed(field)));
+        Arc::new(Schema::new_with_metadata(fields.collect::<Vec<_>>(), schema.metadata().clone()))
     }
 
     fn name_all(&mut self, select: &mut Select) {
@@ -67,6 +74,47 @@ impl OutputNames {
         let name = format!("{STAND_IN}{index}");
         self.shown.insert(name.clone(), shown);
         name
+    }
+}
+
+/// Names of unnamed columns in subqueries, by which the query around them can ask: `SELECT max FROM (SELECT max(x) FROM t) s`.
+struct InnerNames;
+
+impl VisitorMut for InnerNames {
+    type Break = ();
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        if let TableFactor::Derived { subquery, alias, .. } = factor
+            && alias.as_ref().is_none_or(|alias| alias.columns.is_empty())
+        {
+            name_inner(&mut subquery.body);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        for cte in query.with.iter_mut().flat_map(|with| &mut with.cte_tables).filter(|cte| cte.alias.columns.is_empty()) {
+            name_inner(&mut cte.query.body);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn name_inner(body: &mut SetExpr) {
+    let Some(select) = outermost(body) else { return };
+    let starred = select.projection.iter().any(|item| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)));
+    if starred {
+        return;
+    }
+    let mut taken: HashSet<String> = select.projection.iter().filter_map(given_name).collect();
+    for item in &mut select.projection {
+        if let SelectItem::UnnamedExpr(expr) = item
+            && !is_column(expr)
+            && let Some(name) = figured(expr)
+            && taken.insert(name.clone())
+        {
+            *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias: Ident::with_quote('"', name) };
+        }
     }
 }
 
@@ -113,6 +161,7 @@ fn figured(expr: &Expr) -> Option<String> {
         Expr::Ceil { .. } => Some("ceil".into()),
         Expr::Floor { .. } => Some("floor".into()),
         Expr::Position { .. } => Some("position".into()),
+        Expr::Substring { shorthand: true, .. } => Some("substr".into()),
         Expr::Substring { .. } => Some("substring".into()),
         Expr::Trim { .. } => Some("btrim".into()),
         Expr::AtTimeZone { .. } => Some("timezone".into()),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Rewrites a parsed statement so that every name is exact: tables in three quoted parts, columns as their source spells them.
 
+use super::at_time_zone;
 use super::exponent;
 use super::names::Resolved;
 use datafusion::sql::sqlparser::ast::{
@@ -119,6 +120,7 @@ impl VisitorMut for Rewriter<'_> {
         match expr {
             Expr::Identifier(ident) => self.spell(ident, None),
             Expr::CompoundIdentifier(idents) => self.compound(idents),
+            Expr::AtTimeZone { .. } => at_time_zone::write_out(expr),
             other => exponent::write_out(other),
         }
         ControlFlow::Continue(())

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From text to one classified statement: a question, a setting, or something that writes.
 
+use super::clauses;
 use super::depth;
+use super::precedence;
 use super::show;
 use super::writes;
 use crate::errors::from_parser;
@@ -21,6 +23,8 @@ pub(crate) enum Command {
     Question(Box<Statement>),
     Explain(Explain),
     Set(Vec<(String, String)>),
+    /// Until the transaction block ends.
+    SetLocal(Vec<(String, String)>),
     Reset(Option<String>),
     Show(String),
     ShowAll,
@@ -71,7 +75,9 @@ pub(crate) fn parse(sql: &str) -> Result<Statement> {
     let mut statements = parser(tokens).parse_statements().map_err(from_parser)?;
     match (statements.pop(), statements.is_empty()) {
         (Some(mut one), true) => {
+            precedence::restore(&mut one);
             pg_catalog::adapt(&mut one);
+            clauses::adapt(&mut one)?;
             Ok(one)
         }
         (None, _) => Err(Error::new(ErrorCode::Syntax, "empty statement")),
@@ -130,7 +136,7 @@ fn parser(mut tokens: Vec<TokenWithSpan>) -> Parser<'static> {
         }
     }
     const DIALECT: PostgreSqlDialect = PostgreSqlDialect {};
-    Parser::new(&DIALECT).with_recursion_limit(SQL_DEPTH_MAX).with_tokens_with_locations(tokens)
+    Parser::new(&DIALECT).with_recursion_limit(SQL_DEPTH_MAX).with_tokens_with_locations(clauses::write_out_table(tokens))
 }
 
 /// Where each line begins, to turn the tokenizer's line and column into a byte offset.
@@ -232,6 +238,10 @@ fn show(words: Vec<String>) -> Command {
 
 fn classify_set(set: Set) -> Result<Command> {
     Ok(match set {
+        Set::SingleAssignment { scope: Some(ast::ContextModifier::Local), variable, values, .. } => {
+            Command::SetLocal(vec![(dotted(&variable), value_text(&values))])
+        }
+        Set::SetTimeZone { local: true, value } => Command::SetLocal(vec![("timezone".into(), value_text(&[value]))]),
         Set::SingleAssignment { variable, values, .. } => Command::Set(vec![(dotted(&variable), value_text(&values))]),
         Set::MultipleAssignments { assignments } => {
             Command::Set(assignments.iter().map(|one| (dotted(&one.name), value_text(std::slice::from_ref(&one.value)))).collect())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! SQL's names for times: microseconds, as PostgreSQL has them, so that every year from 1 to 9999 fits.
 
+use crate::text_kinds::uuid_field;
 use arrow::datatypes::{DataType, Field, FieldRef, TimeUnit};
 use datafusion::common::Result;
 use datafusion::logical_expr::planner::TypePlanner;
@@ -15,6 +16,9 @@ pub(crate) struct TypeNames {
 
 impl TypePlanner for TypeNames {
     fn plan_type_field(&self, name: &SqlType) -> Result<Option<FieldRef>> {
+        if *name == SqlType::Uuid {
+            return Ok(Some(Arc::new(uuid_field())));
+        }
         let micros = match name {
             SqlType::Timestamp(None | Some(6..), zone) => Some(DataType::Timestamp(TimeUnit::Microsecond, self.zone_of(zone))),
             SqlType::Datetime(None | Some(6..)) => Some(DataType::Timestamp(TimeUnit::Microsecond, None)),

@@ -98,6 +98,13 @@ impl ColumnType {
         if self.array { format!("_{}", self.short_name) } else { self.short_name.to_owned() }
     }
 
+    /// As `\d` shows it: `numeric(12,2)`, `timestamp with time zone`, `text[]`.
+    pub fn display(self) -> String {
+        let (_, _, _, _, standard, _) = TYPES.into_iter().find(|(.., short)| *short == self.short_name).unwrap_or((25, 1009, -1, false, "text", "text"));
+        let digits = self.digits().map(|(precision, scale)| format!("({precision},{scale})")).unwrap_or_default();
+        format!("{standard}{digits}{}", "[]".repeat(usize::from(self.array)))
+    }
+
     /// The oid of the default collation for text, else 0.
     pub fn collation(self) -> i32 {
         if [25, 1009].contains(&self.oid) { 100 } else { 0 }
@@ -122,5 +129,8 @@ mod tests {
         assert_eq!(ColumnType::of(&DataType::Decimal128(5, -3)).digits(), Some((5, -3)));
         let list = ColumnType::of(&DataType::List(Arc::new(Field::new("item", DataType::Decimal128(12, 2), true))));
         assert_eq!((list.oid, list.modifier, list.type_name().as_str()), (1231, 786_438, "_numeric"));
+        assert_eq!((money.display().as_str(), list.display().as_str()), ("numeric(12,2)", "numeric(12,2)[]"));
+        assert_eq!(ColumnType::of(&DataType::UInt64).display(), "numeric(20,0)");
+        assert_eq!(ColumnType::of(&DataType::Int32).display(), "integer");
     }
 }

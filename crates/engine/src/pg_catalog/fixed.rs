@@ -3,7 +3,7 @@
 
 use super::sheet::list_of;
 use crate::errors::from_datafusion;
-use arrow::array::{Array, BooleanArray, Int32Array, RecordBatch, StringArray};
+use arrow::array::{Array, BooleanArray, Int32Array, RecordBatch, StringArray, new_null_array};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::{CatalogProviderList, MemoryCatalogProviderList};
@@ -17,7 +17,9 @@ use super::oids::PG_CATALOG_SCHEMA;
 
 /// Tables without a row here, whatever a real Postgres has in them: Weir lists no keys, indexes, defaults, triggers and the like.
 /// What the crate ships for some of them is about Postgres's own tables, under oids that are not ours.
-pub(super) const EMPTY: [&str; 50] = [
+pub(super) const EMPTY: [&str; 59] = [
+    "pg_amop",
+    "pg_amproc",
     "pg_attrdef",
     "pg_auth_members",
     "pg_authid",
@@ -40,6 +42,7 @@ pub(super) const EMPTY: [&str; 50] = [
     "pg_largeobject",
     "pg_largeobject_metadata",
     "pg_locks",
+    "pg_parameter_acl",
     "pg_partitioned_table",
     "pg_policies",
     "pg_policy",
@@ -67,15 +70,22 @@ pub(super) const EMPTY: [&str; 50] = [
     "pg_subscription",
     "pg_subscription_rel",
     "pg_trigger",
+    "pg_ts_config",
+    "pg_ts_config_map",
+    "pg_ts_dict",
+    "pg_ts_parser",
+    "pg_ts_template",
     "pg_user_mapping",
+    "pg_user_mappings",
 ];
 
 /// Columns of the empty views that the crate does not know; all of them texts but for the numbers.
-const VIEWS: [(&str, &[&str]); 12] = [
+const VIEWS: [(&str, &[&str]); 15] = [
     ("pg_available_extensions", &["name", "default_version", "installed_version", "comment"]),
     ("pg_cursors", &["name", "statement"]),
     ("pg_indexes", &["schemaname", "tablename", "indexname", "tablespace", "indexdef"]),
     ("pg_locks", &["locktype", "database", "relation", "transactionid", "virtualtransaction", "pid", "mode", "granted"]),
+    ("pg_parameter_acl", &["oid", "parname", "paracl"]),
     ("pg_policies", &["schemaname", "tablename", "policyname", "permissive", "roles", "cmd", "qual", "with_check"]),
     ("pg_prepared_statements", &["name", "statement", "prepare_time", "parameter_types", "from_sql"]),
     ("pg_prepared_xacts", &["transaction", "gid", "prepared", "owner", "database"]),
@@ -83,8 +93,13 @@ const VIEWS: [(&str, &[&str]); 12] = [
     ("pg_rules", &["schemaname", "tablename", "rulename", "definition"]),
     ("pg_sequences", &["schemaname", "sequencename", "sequenceowner", "data_type", "start_value", "last_value"]),
     ("pg_stats", &["schemaname", "tablename", "attname", "null_frac", "avg_width", "n_distinct"]),
+    ("pg_ts_config_map", &["mapcfg", "maptokentype", "mapseqno", "mapdict"]),
+    ("pg_user_mappings", &["umid", "srvid", "srvname", "umuser", "usename", "umoptions"]),
     ("pg_replication_slots", &["slot_name", "plugin", "slot_type", "datoid", "database", "active"]),
 ];
+
+/// Columns that the version we say we are has, and the crate's export has not. Always NULL.
+const ADDED: [(&str, &str); 1] = [("pg_collation", "colliculocale")];
 
 /// Arrays of numbers that the crate's export has as texts; tools take them apart with array operators.
 const SMALL_LISTS: [&str; 7] = ["conkey", "confkey", "indkey", "indoption", "prattrs", "tgattr", "stxkeys"];
@@ -97,6 +112,8 @@ pub(super) struct Fixed {
     tables: BTreeMap<String, (SchemaRef, Vec<RecordBatch>)>,
     /// Oid of each type by its name in `pg_type`.
     types: HashMap<String, i32>,
+    /// Oid of the first function of each name in `pg_proc`.
+    functions: HashMap<String, i32>,
 }
 
 impl Fixed {
@@ -107,15 +124,16 @@ impl Fixed {
         let mut tables = BTreeMap::new();
         for name in PG_CATALOG_TABLES {
             let Some(PgCatalogTable::Static(table)) = known.build_table_by_name(name).map_err(from_datafusion)? else { continue };
-            let content = if EMPTY.contains(name) { (emptied(&table.schema()), Vec::new()) } else { (table.schema(), own_rows(table.data())?) };
+            let content = if EMPTY.contains(name) { (emptied(&table.schema()), Vec::new()) } else { filled(name, &own_rows(table.data())?, table.schema())? };
             tables.insert(name.to_string(), content);
         }
         for (name, columns) in VIEWS {
-            let fields: Vec<Field> = columns.iter().map(|column| Field::new(*column, DataType::Utf8, true)).collect();
+            let fields: Vec<Field> = columns.iter().map(|column| Field::new(*column, text_or_rights(column), true)).collect();
             tables.insert(name.to_owned(), (Arc::new(Schema::new(fields)), Vec::new()));
         }
-        let types = types(tables.get("pg_type").map(|(_, batches)| batches.as_slice()).unwrap_or_default());
-        Ok(Self { tables, types })
+        let named = |table: &str, column: &str| oids_by_name(tables.get(table).map(|(_, batches)| batches.as_slice()).unwrap_or_default(), column);
+        let (types, functions) = (named("pg_type", "typname"), named("pg_proc", "proname"));
+        Ok(Self { tables, types, functions })
     }
 
     pub fn get(&self, name: &str) -> Option<&(SchemaRef, Vec<RecordBatch>)> {
@@ -130,9 +148,22 @@ impl Fixed {
         self.types.get(name).copied()
     }
 
+    pub fn function_oid(&self, name: &str) -> Option<i32> {
+        self.functions.get(name).copied()
+    }
+
     pub fn type_name(&self, oid: i32) -> Option<&str> {
         self.types.iter().find(|(_, known)| **known == oid).map(|(name, _)| name.as_str())
     }
+}
+
+/// Lists of rights, which tools take apart as arrays.
+fn rights(column: &str) -> bool {
+    column.ends_with("acl")
+}
+
+fn text_or_rights(column: &str) -> DataType {
+    if rights(column) { list_of(DataType::Utf8) } else { DataType::Utf8 }
 }
 
 fn emptied(schema: &SchemaRef) -> SchemaRef {
@@ -142,7 +173,7 @@ fn emptied(schema: &SchemaRef) -> SchemaRef {
             list_of(DataType::Int16)
         } else if LISTS.contains(&name) {
             list_of(DataType::Int32)
-        } else if TEXT_LISTS.contains(&name) {
+        } else if TEXT_LISTS.contains(&name) || rights(name) {
             list_of(DataType::Utf8)
         } else {
             return field.clone();
@@ -150,6 +181,20 @@ fn emptied(schema: &SchemaRef) -> SchemaRef {
         Arc::new(field.as_ref().clone().with_data_type(data_type))
     });
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
+/// With lists of rights that are lists, always NULL (rights here are Weir's own, not Postgres's), and with the columns that are missing.
+fn filled(table: &str, batches: &[RecordBatch], schema: SchemaRef) -> Result<(SchemaRef, Vec<RecordBatch>)> {
+    let typed = |field: &Arc<Field>| if rights(field.name()) { Field::new(field.name(), list_of(DataType::Utf8), true) } else { field.as_ref().clone() };
+    let added = ADDED.iter().filter(|(known, _)| *known == table).map(|(_, column)| Field::new(*column, DataType::Utf8, true));
+    let full: SchemaRef = Arc::new(Schema::new(schema.fields().iter().map(typed).chain(added).collect::<Vec<_>>()));
+    let column = |batch: &RecordBatch, field: &Field| match batch.column_by_name(field.name()).filter(|_| !rights(field.name())) {
+        Some(column) => column.clone(),
+        None => new_null_array(field.data_type(), batch.num_rows()),
+    };
+    let made = batches.iter().map(|batch| RecordBatch::try_new(full.clone(), full.fields().iter().map(|field| column(batch, field)).collect()));
+    let made = made.collect::<Result<Vec<_>, _>>().map_err(|error| Error::internal("a fixed catalog table cannot be read").with_detail(error.to_string()))?;
+    Ok((full, made))
 }
 
 /// Without the types and functions of Postgres's own tables and of its `information_schema`, whose oids are not ours.
@@ -173,15 +218,18 @@ fn own_rows(batches: &[RecordBatch]) -> Result<Vec<RecordBatch>> {
     Ok(kept)
 }
 
-fn types(batches: &[RecordBatch]) -> HashMap<String, i32> {
-    let mut types = HashMap::new();
+/// The oid of the first row of each name.
+fn oids_by_name(batches: &[RecordBatch], column: &str) -> HashMap<String, i32> {
+    let mut found = HashMap::new();
     for batch in batches {
         let oids = batch.column_by_name("oid").and_then(|column| column.as_any().downcast_ref::<Int32Array>());
-        let names = batch.column_by_name("typname").and_then(|column| column.as_any().downcast_ref::<StringArray>());
+        let names = batch.column_by_name(column).and_then(|column| column.as_any().downcast_ref::<StringArray>());
         let (Some(oids), Some(names)) = (oids, names) else { continue };
-        types.extend((0..batch.num_rows()).filter(|row| oids.is_valid(*row)).map(|row| (names.value(row).to_owned(), oids.value(row))));
+        for row in (0..batch.num_rows()).filter(|row| oids.is_valid(*row)) {
+            found.entry(names.value(row).to_owned()).or_insert(oids.value(row));
+        }
     }
-    types
+    found
 }
 
 #[cfg(test)]
@@ -196,5 +244,6 @@ mod tests {
             assert!(rows.is_empty() && !schema.fields().is_empty(), "{name}");
         }
         assert_eq!((fixed.type_oid("numeric"), fixed.type_oid("_text"), fixed.type_oid("pg_class")), (Some(1700), Some(1009), None));
+        assert_eq!((fixed.function_oid("array_length"), fixed.function_oid("nosuch")), (Some(2176), None));
     }
 }

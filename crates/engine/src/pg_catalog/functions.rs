@@ -5,26 +5,19 @@ use super::Reader;
 use super::column_type::standard_oid;
 use super::oids::{OWNER, OWNER_NAME};
 use super::snapshot::VisibleTable;
+use super::told::{Told, register};
 use crate::bind::names::PG_CATALOG;
 use crate::errors::from_datafusion;
-use arrow::array::{Array, ArrayRef, AsArray, StringArray};
-use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use datafusion::catalog::{CatalogProvider, CatalogProviderList, MemoryCatalogProvider, MemoryCatalogProviderList};
-use datafusion::common::Result as PlanResult;
 use datafusion::execution::{FunctionRegistry, SessionState};
-use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility};
+use datafusion::logical_expr::ScalarUDF;
 use datafusion::prelude::SessionContext;
 use datafusion_pg_catalog::pg_catalog::context::EmptyContextProvider;
 use datafusion_pg_catalog::pg_catalog::setup_pg_catalog;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-use weir_api::Session;
-use weir_base::Result;
+use weir_base::{Error, ErrorCode, Result};
 use weir_policy::Action;
-
-/// What `version()` says; tools read the number after `PostgreSQL`.
-const VERSION: &str = concat!("PostgreSQL 15.0 (Weir ", env!("CARGO_PKG_VERSION"), ")");
 
 /// The functions that are the same for everybody, into the template.
 pub(crate) fn register_functions(template: &mut SessionState) -> Result<()> {
@@ -41,21 +34,6 @@ pub(crate) fn register_functions(template: &mut SessionState) -> Result<()> {
     Ok(())
 }
 
-/// The functions that tell about one session.
-pub(crate) fn register_session_functions(state: &mut SessionState, session: &Session) -> Result<()> {
-    let user = session.user.to_string();
-    let database = crate::session::database(session).to_owned();
-    let settings = session.settings().clone();
-    let mut told: Vec<Told> = ["session_user", "current_user", "user", "current_role"].into_iter().map(|name| Told::constant(name, user.clone())).collect();
-    told.extend([
-        Told::constant("current_database", database.clone()),
-        Told::constant("current_catalog", database),
-        Told::constant("version", VERSION.to_owned()),
-    ]);
-    told.push(Told::text("current_setting", move |arguments| settings.get(arguments.first().copied().flatten()?).ok()));
-    register(state, told)
-}
-
 /// The functions that look into the catalog.
 pub(super) fn register_catalog_functions(state: &mut SessionState, reader: &Arc<Reader>) -> Result<()> {
     register(state, names(reader).into_iter().chain(rights(reader)).chain(objects(reader)))
@@ -63,7 +41,8 @@ pub(super) fn register_catalog_functions(state: &mut SessionState, reader: &Arc<
 
 /// Whether a function has to be told about the catalog before it can answer.
 pub(super) fn looks_into_catalog(name: &str) -> bool {
-    const NAMES: [&str; 18] = [
+    const NAMES: [&str; 19] = [
+        "regproc_oid",
         "current_schema",
         "regrole_oid",
         "current_schemas",
@@ -86,16 +65,10 @@ pub(super) fn looks_into_catalog(name: &str) -> bool {
     NAMES.contains(&name) || (name.starts_with("has_") && name.ends_with("_privilege"))
 }
 
-fn register(state: &mut SessionState, told: impl IntoIterator<Item = Told>) -> Result<()> {
-    for told in told {
-        state.register_udf(Arc::new(ScalarUDF::new_from_impl(told))).map_err(from_datafusion)?;
-    }
-    Ok(())
-}
-
 /// What has one answer, or none, in all of Weir: there are no keys, defaults, triggers and functions of its own to describe.
 fn fixed() -> Vec<Told> {
     const NOTHING: [&str; 19] = [
+        "pg_get_function_sqlbody",
         "col_description",
         "shobj_description",
         "pg_get_viewdef",
@@ -104,7 +77,6 @@ fn fixed() -> Vec<Told> {
         "pg_get_expr",
         "pg_get_triggerdef",
         "pg_get_ruledef",
-        "pg_get_functiondef",
         "pg_get_function_result",
         "pg_get_function_arguments",
         "pg_get_function_identity_arguments",
@@ -121,22 +93,25 @@ fn fixed() -> Vec<Told> {
         told.push(Told::truth(name, |_| Some(true)));
     }
     told.push(Told::text("like_pattern", |arguments| Some(like_pattern(first(arguments)?, arguments.get(1).copied().flatten()?))));
+    told.push(Told::text("pg_get_functiondef", |arguments| {
+        arguments.first().copied().flatten().map(|_| "-- this function is built into Weir and has no definition in SQL\n".to_owned())
+    }));
+    told.push(Told::text("getdatabaseencoding", |_| Some("UTF8".into())));
+    told.push(Told::number("pg_char_to_encoding", |arguments| Some(if first(arguments)?.eq_ignore_ascii_case("utf8") { 6 } else { -1 })));
     told.push(Told::long("pg_database_size", |_| None));
     told.push(Told::json("json_build_object", |arguments| {
         let pair = |pair: &[Option<&str>]| Some(format!("{} : {}", pair.first().copied().flatten()?, pair.get(1).copied().flatten()?));
         let pairs: Option<Vec<String>> = arguments.chunks(2).map(pair).collect();
         pairs.map(|pairs| format!("{{{}}}", pairs.join(", ")))
     }));
-    told.push(Told::text("format", |arguments| filled(first(arguments)?, arguments.get(1..).unwrap_or_default())));
     for name in ["pg_is_in_recovery", "pg_is_other_temp_schema", "pg_relation_is_publishable"] {
         told.push(Told::truth(name, |_| Some(false)));
     }
-    for name in ["pg_my_temp_schema", "inet_server_port", "pg_backend_pid"] {
+    for name in ["pg_my_temp_schema", "inet_server_port"] {
         told.push(Told::number(name, |_| Some(0)));
     }
     told.push(Told::text("pg_client_encoding", |_| Some("UTF8".into())));
     told.push(Told::text("pg_encoding_to_char", |arguments| (*arguments.first()? == Some("6")).then(|| "UTF8".into())));
-    told.push(Told::text("set_config", |arguments| arguments.get(1).copied().flatten().map(str::to_owned)));
     told.push(Told::text("pg_size_pretty", |arguments| arguments.first().copied().flatten()?.parse().ok().map(|bytes| weir_base::ByteSize(bytes).to_string())));
     told.push(Told::text("quote_literal", |arguments| Some(format!("'{}'", arguments.first().copied().flatten()?.replace('\'', "''")))));
     told
@@ -157,27 +132,6 @@ const VISIBLE: [&str; 12] = [
     "pg_ts_parser_is_visible",
     "pg_ts_template_is_visible",
 ];
-
-/// Postgres's `format` with `%s`, `%I`, `%L` and `%%`; NULL for a template that asks for more than it is given.
-fn filled(template: &str, values: &[Option<&str>]) -> Option<String> {
-    let mut written = String::new();
-    let mut values = values.iter().copied();
-    let mut chars = template.chars();
-    while let Some(c) = chars.next() {
-        if c != '%' {
-            written.push(c);
-            continue;
-        }
-        match chars.next()? {
-            '%' => written.push('%'),
-            's' => written.push_str(values.next()?.unwrap_or_default()),
-            'I' => written.push_str(&weir_base::quote_ident(values.next()??)),
-            'L' => written.push_str(&values.next()?.map_or_else(|| "NULL".into(), |value| format!("'{}'", value.replace('\'', "''")))),
-            _ => return None,
-        }
-    }
-    Some(written)
-}
 
 /// A pattern for LIKE with an escape character of its own (or none), as one that escapes with the backslash.
 fn like_pattern(pattern: &str, escape: &str) -> String {
@@ -211,9 +165,21 @@ fn names(reader: &Arc<Reader>) -> Vec<Told> {
     let any_type: fn(&Reader, &[Option<&str>]) -> Option<i32> = |reader, arguments| reader.type_oid(first(arguments)?);
     let schema: fn(&Reader, &[Option<&str>]) -> Option<i32> = |reader, arguments| reader.schema_oid(first(arguments)?);
     vec![
-        Told::number(
+        known_or_error(
             "regclass_oid",
+            "relation",
+            ErrorCode::UnknownTable,
             with(|reader, arguments| first(arguments)?.parse().ok().or_else(|| Some(reader.snapshot.table_named(first(arguments)?)?.oid))),
+        ),
+        known_or_error(
+            "regproc_oid",
+            "function",
+            ErrorCode::UnknownFunction,
+            with(|reader, arguments| {
+                let typed = first(arguments)?;
+                let bare = typed.split('(').next().unwrap_or(typed).rsplit('.').next().unwrap_or(typed);
+                typed.parse().ok().or_else(|| reader.fixed.function_oid(&bare.trim_matches('"').to_lowercase()))
+            }),
         ),
         Told::number(
             "regrole_oid",
@@ -228,13 +194,7 @@ fn names(reader: &Arc<Reader>) -> Vec<Told> {
         Told::number("to_regtype", with(any_type)),
         Told::number("regnamespace_oid", with(schema)),
         Told::number("to_regnamespace", with(schema)),
-        Told::text(
-            "regclass_name",
-            said(|reader, arguments| {
-                let typed = first(arguments)?;
-                Some(reader.snapshot.table_named(typed).map_or_else(|| typed.to_owned(), VisibleTable::display))
-            }),
-        ),
+        regclass_name(reader.clone()),
         Told::text(
             "regnamespace_name",
             said(|reader, arguments| {
@@ -255,6 +215,27 @@ fn names(reader: &Arc<Reader>) -> Vec<Told> {
             }),
         ),
     ]
+}
+
+/// A number that is no table's stays a number; a name that is no table's is refused, as by Postgres.
+fn regclass_name(reader: Arc<Reader>) -> Told {
+    Told::fallible("regclass_name", DataType::Utf8, move |arguments| {
+        let Some(typed) = first(arguments) else { return Ok(None) };
+        match reader.snapshot.table_named(typed) {
+            Some(table) => Ok(Some(table.display())),
+            None if typed.parse::<i64>().is_ok() => Ok(Some(typed.to_owned())),
+            None => Err(Error::new(ErrorCode::UnknownTable, format!("relation {typed} does not exist"))),
+        }
+    })
+}
+
+/// Postgres refuses a name that it does not know, so that nobody asks about the object with the number nothing.
+fn known_or_error(name: &'static str, what: &'static str, code: ErrorCode, body: impl Fn(&[Option<&str>]) -> Option<i32> + Send + Sync + 'static) -> Told {
+    Told::fallible(name, DataType::Int32, move |arguments| match (first(arguments), body(arguments)) {
+        (None, _) => Ok(None),
+        (Some(_), Some(oid)) => Ok(Some(oid.to_string())),
+        (Some(typed), None) => Err(Error::new(code, format!("{what} {typed} does not exist"))),
+    })
 }
 
 fn first<'a>(arguments: &[Option<&'a str>]) -> Option<&'a str> {
@@ -364,134 +345,6 @@ impl Reader {
         let exact = self.snapshot.schemas.get(typed);
         let unquoted = typed.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).map(|name| name.replace("\"\"", "\""));
         exact.or_else(|| self.snapshot.schemas.get(&unquoted?)).copied()
-    }
-}
-
-type Body = dyn Fn(&[Option<&str>]) -> Option<String> + Send + Sync;
-
-/// A function from texts to a text, with both ends cast to what they are.
-struct Told {
-    name: &'static str,
-    signature: Signature,
-    returns: DataType,
-    /// Whether arguments come as JSON values instead of as bare texts.
-    json: bool,
-    body: Arc<Body>,
-}
-
-impl Told {
-    fn new(name: &'static str, returns: DataType, body: Arc<Body>) -> Self {
-        let any = vec![TypeSignature::Nullary, TypeSignature::VariadicAny];
-        Self { name, signature: Signature::one_of(any, Volatility::Stable), returns, json: false, body }
-    }
-
-    fn json(name: &'static str, body: impl Fn(&[Option<&str>]) -> Option<String> + Send + Sync + 'static) -> Self {
-        Self { json: true, ..Self::text(name, body) }
-    }
-
-    fn constant(name: &'static str, value: String) -> Self {
-        Self::new(name, DataType::Utf8, Arc::new(move |_| Some(value.clone())))
-    }
-
-    fn text(name: &'static str, body: impl Fn(&[Option<&str>]) -> Option<String> + Send + Sync + 'static) -> Self {
-        Self::new(name, DataType::Utf8, Arc::new(body))
-    }
-
-    fn number(name: &'static str, body: impl Fn(&[Option<&str>]) -> Option<i32> + Send + Sync + 'static) -> Self {
-        Self::new(name, DataType::Int32, Arc::new(move |arguments| body(arguments).map(|number| number.to_string())))
-    }
-
-    fn long(name: &'static str, body: impl Fn(&[Option<&str>]) -> Option<i64> + Send + Sync + 'static) -> Self {
-        Self::new(name, DataType::Int64, Arc::new(move |arguments| body(arguments).map(|number| number.to_string())))
-    }
-
-    fn truth(name: &'static str, body: impl Fn(&[Option<&str>]) -> Option<bool> + Send + Sync + 'static) -> Self {
-        Self::new(name, DataType::Boolean, Arc::new(move |arguments| body(arguments).map(|truth| truth.to_string())))
-    }
-
-    /// The body gives the items, one a line.
-    fn list(name: &'static str, body: impl Fn(&[Option<&str>]) -> Option<String> + Send + Sync + 'static) -> Self {
-        Self::new(name, super::sheet::list_of(DataType::Utf8), Arc::new(body))
-    }
-}
-
-impl std::fmt::Debug for Told {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Told").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-impl PartialEq for Told {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && Arc::ptr_eq(&self.body, &other.body)
-    }
-}
-
-impl Eq for Told {}
-
-impl Hash for Told {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.name.hash(state);
-    }
-}
-
-impl ScalarUDFImpl for Told {
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> PlanResult<DataType> {
-        Ok(self.returns.clone())
-    }
-
-    fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> PlanResult<ColumnarValue> {
-        let constant = arguments.args.iter().all(|argument| matches!(argument, ColumnarValue::Scalar(_)));
-        let rows = if constant { 1 } else { arguments.number_rows };
-        let text = |argument: &ColumnarValue| {
-            let values = argument.to_array(rows)?;
-            let texts = cast(&values, &DataType::Utf8)?;
-            PlanResult::Ok(if self.json { as_json(values.data_type(), texts.as_string::<i32>()) } else { texts })
-        };
-        let texts = arguments.args.iter().map(text).collect::<PlanResult<Vec<ArrayRef>>>()?;
-        let columns: Vec<&StringArray> = texts.iter().map(|text| text.as_string::<i32>()).collect();
-        let row = |row: usize| {
-            let values: Vec<Option<&str>> = columns.iter().map(|column| column.is_valid(row).then(|| column.value(row))).collect();
-            (self.body)(&values)
-        };
-        let answers: StringArray = (0..rows).map(row).collect();
-        let answers = self.returned(answers)?;
-        Ok(if constant { ColumnarValue::Scalar(datafusion::common::ScalarValue::try_from_array(&answers, 0)?) } else { ColumnarValue::Array(answers) })
-    }
-}
-
-/// Numbers and truths as they are, everything else as a JSON text; NULL as `null`.
-fn as_json(data_type: &DataType, texts: &StringArray) -> ArrayRef {
-    let bare = data_type.is_numeric() || data_type == &DataType::Boolean;
-    let value = |text: Option<&str>| match text {
-        None => "null".to_owned(),
-        Some(text) if bare => text.to_owned(),
-        Some(text) => serde_json::Value::from(text).to_string(),
-    };
-    Arc::new(texts.iter().map(|text| Some(value(text))).collect::<StringArray>())
-}
-
-impl Told {
-    fn returned(&self, answers: StringArray) -> PlanResult<ArrayRef> {
-        if !matches!(self.returns, DataType::List(_)) {
-            return Ok(cast(&answers, &self.returns)?);
-        }
-        let mut lists = arrow::array::ListBuilder::new(arrow::array::StringBuilder::new());
-        for answer in &answers {
-            match answer {
-                Some(lines) => lists.append_value(lines.lines().map(Some)),
-                None => lists.append_null(),
-            }
-        }
-        Ok(Arc::new(lists.finish()))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::system::Columns;
 use arrow::array::RecordBatch;
 use arrow::datatypes::DataType;
 use std::sync::Arc;
-use weir_api::{QueryState, Setting, Settings};
+use weir_api::{QueryState, Settings};
 use weir_base::Result;
 
 /// The names made here.
@@ -45,10 +45,10 @@ impl House<'_> {
         let texts = Sheet::of(self.runs)
             .oid("datid", |_| database_oid)
             .text("datname", |_| &self.snapshot.database)
-            .int("pid", |_| 0)
+            .int("pid", |run| run.number)
             .oid("usesysid", |run| self.oids.of(Object::Role(run.user.to_string())))
             .text("usename", |run| run.user.to_string())
-            .text("application_name", |run| run.door)
+            .text("application_name", |run| if run.application_name.is_empty() { run.door } else { &run.application_name })
             .none("client_addr", DataType::Utf8)
             .none("client_hostname", DataType::Utf8)
             .none("client_port", DataType::Int32)
@@ -113,12 +113,7 @@ fn users(snapshot: &Snapshot) -> Result<RecordBatch> {
 }
 
 fn settings(settings: &Settings) -> Result<RecordBatch> {
-    // JDBC asks for these two; they are facts, not settings.
-    let facts = [("max_identifier_length", "63"), ("max_index_keys", "32")];
-    let mut all = settings.all();
-    let known: Vec<String> = all.iter().map(|one| one.name.clone()).collect();
-    let missing = facts.into_iter().filter(|(name, _)| !known.iter().any(|known| known == name));
-    all.extend(missing.map(|(name, value)| Setting { name: name.into(), value: value.into(), description: "as in Postgres" }));
+    let all = settings.all();
     Sheet::of(&all)
         .text("name", |one| &one.name)
         .text("setting", |one| &one.value)

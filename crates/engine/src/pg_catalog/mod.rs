@@ -13,19 +13,22 @@ mod house;
 mod information_schema;
 mod oids;
 mod relations;
+mod session_functions;
 mod sheet;
 mod snapshot;
+mod told;
 
 pub(crate) use adapt::adapt;
-pub(crate) use functions::{register_functions, register_session_functions};
+pub(crate) use functions::register_functions;
+pub(crate) use session_functions::register_session_functions;
 
 use crate::bind::names::{INFORMATION_SCHEMA, PG_CATALOG, WHOLE_DATABASE};
-use crate::engine::Shared;
 use crate::errors::from_datafusion;
 use crate::session::{PlanningSession, database};
+use crate::shared::Shared;
 use crate::system::in_memory;
 use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::datasource::MemTable;
 use datafusion::execution::SessionState;
@@ -107,6 +110,11 @@ impl Catalogs {
     fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The name of a type as `\d` shows it.
+pub(crate) fn type_name(data_type: &DataType) -> String {
+    column_type::ColumnType::of(data_type).display()
 }
 
 /// What this statement sees.

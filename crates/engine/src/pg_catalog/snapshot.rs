@@ -6,7 +6,7 @@ use super::oids::{Object, PG_CATALOG_SCHEMA};
 use super::{Catalogs, relations};
 use crate::bind::names::{INFORMATION_SCHEMA, PG_CATALOG, SYSTEM, WHOLE_DATABASE};
 use crate::discovery::{SourceCatalog, SourceHandle};
-use crate::engine::Shared;
+use crate::shared::Shared;
 use crate::system;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema, SchemaRef};

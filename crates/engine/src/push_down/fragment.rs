@@ -2,24 +2,40 @@
 //! A fragment: the statement for one table of one source, with what it pushes and what it leaves here.
 
 use super::bound::bounded_columns;
+use super::words::in_words;
 use super::{Condition, condition};
-use crate::arithmetic::plain;
+use arrow::datatypes::DataType;
 use datafusion::logical_expr::Expr;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use weir_api::{Kept, PushDown};
 use weir_base::{ColumnName, Error, ErrorCode, Result, TableName};
-use weir_source::{Column, OutputColumn, Reason, Source, SourceTable};
+use weir_source::{Column, Dialect, OutputColumn, Reason, Source, SourceTable};
 
 /// What the planner would like from one table.
 pub(crate) struct FragmentRequest<'a> {
     pub name: &'a TableName,
     pub table: &'a SourceTable,
+    /// Texts of columns; their indexes come after those of the table's columns.
+    pub texts: &'a [TextOf],
     pub source: &'a dyn Source,
     /// Indexes of the columns that are needed, in order.
     pub projection: &'a [usize],
     pub filters: &'a [Expr],
     pub limit: Option<usize>,
     pub mode: PushDown,
+}
+
+/// A column that is read as the text which its source prints for it, under a name of its own.
+#[derive(Debug, Clone)]
+pub(crate) struct TextOf {
+    pub column: usize,
+    pub name: String,
+}
+
+/// A column of the statement: one of the table, or the text of one.
+struct Needed<'a> {
+    column: &'a Column,
+    text: Option<&'a str>,
 }
 
 /// A statement ready to be sent, and the words for it.
@@ -71,9 +87,17 @@ pub(crate) fn kept_here(request: &FragmentRequest<'_>) -> Vec<Expr> {
     request.filters.iter().filter(|filter| !exact(filter)).cloned().collect()
 }
 
-fn needed_columns<'a>(request: &FragmentRequest<'a>) -> Result<Vec<&'a Column>> {
-    let columns: Vec<&Column> = request.projection.iter().map(|index| &request.table.columns[*index]).collect();
-    match columns.iter().find_map(|column| column.degraded.as_ref().map(|why| (column, why))) {
+fn needed_columns<'a>(request: &FragmentRequest<'a>) -> Result<Vec<Needed<'a>>> {
+    let own = &request.table.columns;
+    let needed = |index: &usize| match own.get(*index) {
+        Some(column) => Needed { column, text: None },
+        None => {
+            let text = &request.texts[*index - own.len()];
+            Needed { column: &own[text.column], text: Some(&text.name) }
+        }
+    };
+    let columns: Vec<Needed<'_>> = request.projection.iter().map(needed).collect();
+    match columns.iter().map(|needed| needed.column).find_map(|column| column.degraded.as_ref().map(|why| (column, why))) {
         None => Ok(columns),
         Some((column, why)) => Err(Error::new(ErrorCode::Unsupported, format!("column {} cannot be read", label(request.name, column)))
             .with_detail(why.clone())
@@ -126,24 +150,9 @@ fn as_kept(what: String, reason: Reason) -> Kept {
     Kept { what, code: reason.code.to_owned(), reason: reason.text, remedy: reason.remedy }
 }
 
-/// The filter as the user would write it: without the table's name in front of each column.
-fn in_words(filter: &Expr) -> String {
-    use datafusion::common::Column as Unqualified;
-    use datafusion::common::tree_node::{Transformed, TreeNode};
-    let bare = filter.clone().transform(|expr| match expr {
-        Expr::Column(column) => Ok(Transformed::yes(Expr::Column(Unqualified::new_unqualified(column.name)))),
-        other => Ok(Transformed::no(other)),
-    });
-    let bare = bare.and_then(|done| plain(done.data)).unwrap_or_else(|_| filter.clone());
-    match datafusion::sql::unparser::expr_to_sql(&bare) {
-        Ok(sql) => sql.to_string(),
-        Err(_) => bare.human_display().to_string(),
-    }
-}
-
-fn select(request: &FragmentRequest<'_>, columns: &[&Column], conditions: &[String], limit: Option<usize>) -> String {
+fn select(request: &FragmentRequest<'_>, columns: &[Needed<'_>], conditions: &[String], limit: Option<usize>) -> String {
     let dialect = request.source.dialect();
-    let list: Vec<String> = columns.iter().map(|column| read_expression(dialect.quote(&column.name), column)).collect();
+    let list: Vec<String> = columns.iter().map(|needed| read_expression(dialect, needed)).collect();
     // A count needs rows but no columns; a constant is the cheapest row there is.
     let list = if list.is_empty() { "1".to_owned() } else { list.join(", ") };
     let mut sql = format!("SELECT {list} FROM {}", dialect.table(&request.table.schema, &request.table.name));
@@ -157,19 +166,28 @@ fn select(request: &FragmentRequest<'_>, columns: &[&Column], conditions: &[Stri
     sql
 }
 
-fn read_expression(quoted: String, column: &Column) -> String {
-    match column.read_as {
-        Some(pattern) => format!("{} AS {quoted}", pattern.replace("{}", &quoted)),
-        None => quoted,
+fn read_expression(dialect: &dyn Dialect, needed: &Needed<'_>) -> String {
+    let quoted = dialect.quote(&needed.column.name);
+    match (needed.text, needed.column.read_as) {
+        (Some(name), _) => format!("{} AS {}", dialect.as_text(&quoted), dialect.quote(name)),
+        (None, Some(pattern)) => format!("{} AS {quoted}", pattern.replace("{}", &quoted)),
+        (None, None) => quoted,
     }
 }
 
-fn outputs(request: &FragmentRequest<'_>, columns: &[&Column]) -> Vec<OutputColumn> {
+fn outputs(request: &FragmentRequest<'_>, columns: &[Needed<'_>]) -> Vec<OutputColumn> {
     if columns.is_empty() {
-        let one = OutputColumn { name: "one".into(), data_type: arrow::datatypes::DataType::Int32, label: format!("{} (count)", request.name) };
+        let one = OutputColumn { name: "one".into(), data_type: DataType::Int32, label: format!("{} (count)", request.name) };
         return vec![one];
     }
-    columns.iter().map(|column| OutputColumn { name: column.name.clone(), data_type: column.data_type.clone(), label: label(request.name, column) }).collect()
+    let output = |needed: &Needed<'_>| {
+        let (name, data_type) = match needed.text {
+            Some(name) => (name.to_owned(), DataType::Utf8),
+            None => (needed.column.name.clone(), needed.column.data_type.clone()),
+        };
+        OutputColumn { name, data_type, label: label(request.name, needed.column) }
+    };
+    columns.iter().map(output).collect()
 }
 
 fn label(table: &TableName, column: &Column) -> String {

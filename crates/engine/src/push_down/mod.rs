@@ -6,6 +6,8 @@ mod bound;
 mod condition;
 mod fragment;
 mod literal;
+mod words;
 
 pub(crate) use condition::{Condition, condition};
-pub(crate) use fragment::{Fragment, FragmentRequest, cut, kept_here};
+pub(crate) use fragment::{Fragment, FragmentRequest, TextOf, cut, kept_here};
+pub(crate) use words::in_words;

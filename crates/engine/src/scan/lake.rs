@@ -4,12 +4,16 @@
 use super::predicate::prunable;
 use super::row_filter::PhysicalFilter;
 use super::running_query;
+use super::statistics::column_statistics;
 use crate::errors::carry;
+use crate::push_down::in_words;
+use crate::residual::{bytes_in_memory, outgrows};
+use crate::run::{LakeRead, QueryRun};
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::stats::Precision;
-use datafusion::common::{ColumnStatistics, Result, Statistics};
+use datafusion::common::{Result, Statistics};
 use datafusion::config::ConfigOptions;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
@@ -30,13 +34,18 @@ use weir_lake::{BatchFilter, LakeTable, Predicate, Scan, ScanPlan, ScanRequest};
 pub(crate) struct LakeTableProvider {
     pub name: TableName,
     pub table: Arc<LakeTable>,
+    /// With texts as views, where they are read so.
     schema: SchemaRef,
+    text_views: bool,
 }
 
 impl LakeTableProvider {
-    pub fn new(name: TableName, table: Arc<LakeTable>) -> Self {
-        let schema = table.schema().clone();
-        Self { name, table, schema }
+    /// Views are quicker to read. But a sort that spills copies them out of the pages that they keep, beyond what it has reserved:
+    /// a table that may not fit is read with plain texts.
+    pub fn new(name: TableName, table: Arc<LakeTable>, memory_bytes_max: usize) -> Self {
+        let text_views = !outgrows(bytes_in_memory(&table.schema(), table.rows() as usize), memory_bytes_max);
+        let schema = if text_views { table.schema_with_text_views() } else { table.schema() };
+        Self { name, table, schema, text_views }
     }
 }
 
@@ -59,7 +68,7 @@ impl TableProvider for LakeTableProvider {
         Some(Statistics {
             num_rows: Precision::Inexact(self.table.rows() as usize),
             total_byte_size: Precision::Inexact(self.table.bytes() as usize),
-            column_statistics: vec![ColumnStatistics::new_unknown(); self.schema.fields().len()],
+            column_statistics: column_statistics(&self.schema, &(0..self.schema.fields().len()).collect::<Vec<_>>(), &self.table.column_statistics()),
         })
     }
 
@@ -69,14 +78,16 @@ impl TableProvider for LakeTableProvider {
         let predicate = if conditions.is_empty() { None } else { Some(Predicate::And(conditions)) };
         let limit = limit.filter(|_| filters.is_empty()).map(|limit| limit as u64);
         let request = ScanRequest { projection: projection.clone(), predicate, limit };
-        let plan = self.table.plan(request).await.map_err(carry)?;
+        let plan = self.table.plan(request).await.map_err(carry)?.with_batch_rows(session.config().batch_size());
+        let plan = if self.text_views { plan.with_text_views() } else { plan };
         let schema = Arc::new(self.schema.project(&projection)?);
-        let words = filters.iter().map(|filter| filter.human_display().to_string()).collect();
+        let words = filters.iter().map(in_words).collect();
         Ok(Arc::new(LakeScan {
             name: self.name.clone(),
             table: self.table.clone(),
             plan: Arc::new(plan),
             words,
+            table_schema: self.schema.clone(),
             projection,
             filters: Vec::new(),
             opened: Arc::default(),
@@ -98,25 +109,39 @@ pub(crate) struct LakeScan {
     pub plan: Arc<ScanPlan>,
     /// The filters that came with the scan, for EXPLAIN.
     pub words: Vec<String>,
+    table_schema: SchemaRef,
     projection: Vec<usize>,
     filters: Vec<Arc<dyn PhysicalExpr>>,
     /// Opened by the first partition that runs; the partitions share its queue of row groups.
-    opened: Arc<Mutex<Option<Arc<Scan>>>>,
+    opened: Arc<Mutex<Option<Opened>>>,
     properties: Arc<PlanProperties>,
 }
 
+/// A scan at work, with its place in the receipt.
+#[derive(Debug, Clone)]
+struct Opened {
+    scan: Arc<Scan>,
+    read: Arc<LakeRead>,
+}
+
 impl LakeScan {
-    fn open(&self) -> Arc<Scan> {
+    fn open(&self, run: &QueryRun) -> Opened {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let partitions = self.properties.output_partitioning().partition_count();
-        opened.get_or_insert_with(|| Arc::new(self.plan.open(partitions))).clone()
+        let begin = || {
+            let scan = Arc::new(self.plan.open(partitions));
+            let read = LakeRead::begin(self.name.source.clone(), self.plan.rows(), scan.meter());
+            run.reads_lake(read.clone());
+            Opened { scan, read }
+        };
+        opened.get_or_insert_with(begin).clone()
     }
 
     fn row_filter(&self) -> Result<Option<Arc<dyn BatchFilter>>> {
         if self.filters.is_empty() {
             return Ok(None);
         }
-        let filter = PhysicalFilter::new(&self.filters, &self.projection, &self.table.schema())?;
+        let filter = PhysicalFilter::new(&self.filters, &self.projection, &self.table_schema)?;
         Ok(Some(Arc::new(filter)))
     }
 }
@@ -160,7 +185,7 @@ impl ExecutionPlan for LakeScan {
         Ok(Arc::new(Statistics {
             num_rows: Precision::Inexact(rows),
             total_byte_size: Precision::Inexact(self.plan.bytes() as usize / share),
-            column_statistics: vec![ColumnStatistics::new_unknown(); self.projection.len()],
+            column_statistics: column_statistics(&self.schema(), &self.projection, self.plan.column_statistics()),
         }))
     }
 
@@ -181,7 +206,11 @@ impl ExecutionPlan for LakeScan {
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let run = running_query(&context)?;
         run.ages.report(TableAge { table: self.name.clone(), placement: "live", as_of: self.table.as_of() });
-        let batches = self.open().partition(partition, self.row_filter()?).map(|batch| batch.map_err(carry));
+        let Opened { scan, read } = self.open(&run);
+        let batches = scan.partition(partition, self.row_filter()?).map(move |batch| {
+            read.advanced();
+            batch.map_err(carry)
+        });
         Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches)))
     }
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Scans: the leaves of a physical plan, each over one table in one placement.
 
+mod as_text;
 mod lake;
 mod predicate;
 mod row_filter;
 mod source;
+mod statistics;
 
+pub(crate) use as_text::ReadAsText;
 pub(crate) use lake::{LakeScan, LakeTableProvider};
 pub(crate) use source::{SourceScan, SourceTableProvider};
 

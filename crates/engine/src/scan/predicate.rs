@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The part of a logical filter that the lake can use to leave out files and row groups.
+//! The part of a filter that the lake can use to leave out files and row groups: of a logical one while planning, of a physical one,
+//! which a join or a top-n may have tightened since, while running.
 
 use arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::{self as physical, Column, InListExpr, IsNotNullExpr, IsNullExpr};
+use std::sync::Arc;
 use weir_lake::{CompareOp, Literal, Predicate};
 
 /// The predicate, weakened where a part of it cannot be used; `None` when nothing can.
@@ -40,7 +44,11 @@ fn compare(left: &Expr, op: Operator, right: &Expr, schema: &Schema) -> Option<P
         (Some(column), Some(literal)) => (column, op, literal),
         _ => (column_index(right, schema)?, op.swap()?, literal(left)?),
     };
-    let op = match op {
+    Some(Predicate::Compare { column, op: compare_op(op)?, literal })
+}
+
+fn compare_op(op: Operator) -> Option<CompareOp> {
+    Some(match op {
         Operator::Eq => CompareOp::Equal,
         Operator::NotEq => CompareOp::NotEqual,
         Operator::Lt => CompareOp::Less,
@@ -48,8 +56,7 @@ fn compare(left: &Expr, op: Operator, right: &Expr, schema: &Schema) -> Option<P
         Operator::Gt => CompareOp::Greater,
         Operator::GtEq => CompareOp::GreaterOrEqual,
         _ => return None,
-    };
-    Some(Predicate::Compare { column, op, literal })
+    })
 }
 
 fn column_index(expr: &Expr, schema: &Schema) -> Option<usize> {
@@ -60,7 +67,13 @@ fn column_index(expr: &Expr, schema: &Schema) -> Option<usize> {
 }
 
 fn literal(expr: &Expr) -> Option<Literal> {
-    let Expr::Literal(value, _) = expr else { return None };
+    match expr {
+        Expr::Literal(value, _) => value_of(value),
+        _ => None,
+    }
+}
+
+fn value_of(value: &ScalarValue) -> Option<Literal> {
     Some(match value {
         ScalarValue::Boolean(Some(value)) => Literal::Bool(*value),
         ScalarValue::Int32(Some(value)) => Literal::Int(i64::from(*value)),
@@ -75,4 +88,77 @@ fn literal(expr: &Expr) -> Option<Literal> {
         ScalarValue::TimestampMicrosecond(Some(value), _) => Literal::Timestamp(*value),
         _ => return None,
     })
+}
+
+/// The same for a physical filter as it stands now, whose column `i` is the table's column `columns[i]`.
+pub(crate) fn prunable_now(filter: &Arc<dyn PhysicalExpr>, columns: &[usize]) -> Option<Predicate> {
+    if let Some(binary) = filter.downcast_ref::<physical::BinaryExpr>() {
+        return match (binary.op(), binary.left(), binary.right()) {
+            (Operator::And, left, right) => match (prunable_now(left, columns), prunable_now(right, columns)) {
+                (Some(left), Some(right)) => Some(Predicate::And(vec![left, right])),
+                (one, other) => one.or(other),
+            },
+            (Operator::Or, left, right) => Some(Predicate::Or(vec![prunable_now(left, columns)?, prunable_now(right, columns)?])),
+            (op, left, right) => compare_now(left, *op, right, columns),
+        };
+    }
+    if let Some(list) = filter.downcast_ref::<InListExpr>() {
+        let literals: Option<Vec<Literal>> = list.list().iter().map(literal_now).collect();
+        return (!list.negated()).then_some(Predicate::In { column: column_now(list.expr(), columns)?, literals: literals? });
+    }
+    if let Some(null) = filter.downcast_ref::<IsNullExpr>() {
+        return Some(Predicate::IsNull(column_now(null.arg(), columns)?));
+    }
+    let not_null = filter.downcast_ref::<IsNotNullExpr>()?;
+    Some(Predicate::IsNotNull(column_now(not_null.arg(), columns)?))
+}
+
+fn compare_now(left: &Arc<dyn PhysicalExpr>, op: Operator, right: &Arc<dyn PhysicalExpr>, columns: &[usize]) -> Option<Predicate> {
+    let (column, op, literal) = match (column_now(left, columns), literal_now(right)) {
+        (Some(column), Some(literal)) => (column, op, literal),
+        _ => (column_now(right, columns)?, op.swap()?, literal_now(left)?),
+    };
+    Some(Predicate::Compare { column, op: compare_op(op)?, literal })
+}
+
+fn column_now(expr: &Arc<dyn PhysicalExpr>, columns: &[usize]) -> Option<usize> {
+    columns.get(expr.downcast_ref::<Column>()?.index()).copied()
+}
+
+fn literal_now(expr: &Arc<dyn PhysicalExpr>) -> Option<Literal> {
+    value_of(expr.downcast_ref::<physical::Literal>()?.value())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::datatypes::{DataType, Field};
+    use datafusion::physical_expr::expressions::{DynamicFilterPhysicalExpr, binary, col, in_list, lit};
+    use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
+
+    #[test]
+    fn a_filter_that_tightens_while_it_runs() {
+        let schema = Schema::new(vec![Field::new("a", DataType::Int64, true), Field::new("b", DataType::Utf8View, true)]);
+        let (a, b) = (col("a", &schema).unwrap(), col("b", &schema).unwrap());
+        let dynamic = Arc::new(DynamicFilterPhysicalExpr::new(vec![a.clone(), b.clone()], lit(true)));
+        let now = || prunable_now(&snapshot_physical_expr(dynamic.clone()).unwrap(), &[7, 3]);
+        assert_eq!(now(), None, "nothing is known yet");
+
+        let lower = binary(lit(5_i64), Operator::Lt, a, &schema).unwrap();
+        let listed = in_list(b, vec![lit("x")], &false, &schema).unwrap();
+        dynamic.update(binary(lower, Operator::And, listed, &schema).unwrap()).unwrap();
+        let above = Predicate::Compare { column: 7, op: CompareOp::Greater, literal: Literal::Int(5) };
+        let among = Predicate::In { column: 3, literals: vec![Literal::Text("x".to_owned())] };
+        assert_eq!(now(), Some(Predicate::And(vec![above, among])));
+    }
+
+    #[test]
+    fn one_unknown_side_of_an_or_says_nothing() {
+        let schema = Schema::new(vec![Field::new("a", DataType::Int64, true)]);
+        let known = binary(col("a", &schema).unwrap(), Operator::Eq, lit(1_i64), &schema).unwrap();
+        let either = binary(known.clone(), Operator::Or, lit(true), &schema).unwrap();
+        assert_eq!(prunable_now(&either, &[0]), None);
+        let both = binary(known, Operator::And, lit(true), &schema).unwrap();
+        assert!(prunable_now(&both, &[0]).is_some());
+    }
 }

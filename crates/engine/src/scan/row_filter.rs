@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Physical expressions as a filter that the lake's reader can apply before it decodes the other columns.
 
+use super::predicate::prunable_now;
 use crate::errors::from_datafusion;
 use arrow::array::{AsArray, BooleanArray, RecordBatch};
 use arrow::datatypes::{Schema, SchemaRef};
@@ -9,9 +10,10 @@ use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::utils::{collect_columns, conjunction};
+use datafusion::physical_expr_common::physical_expr::{snapshot_generation, snapshot_physical_expr};
 use std::sync::Arc;
 use weir_base::Error;
-use weir_lake::BatchFilter;
+use weir_lake::{BatchFilter, Predicate};
 
 /// A conjunction over a few columns of a table.
 #[derive(Debug)]
@@ -50,5 +52,18 @@ impl BatchFilter for PhysicalFilter {
         let value = self.expr.evaluate(batch).map_err(from_datafusion)?;
         let array = value.into_array(batch.num_rows()).map_err(from_datafusion)?;
         array.as_boolean_opt().cloned().ok_or_else(|| Error::internal("a filter that is not boolean"))
+    }
+
+    fn generation(&self) -> u64 {
+        snapshot_generation(&self.expr)
+    }
+
+    /// What a join or a top-n has found out by now; the filters of the question itself have been used while planning.
+    fn predicate(&self) -> Option<Predicate> {
+        if self.generation() == 0 {
+            return None;
+        }
+        // A filter that cannot be looked at rules out nothing; it is still applied to every row.
+        snapshot_physical_expr(self.expr.clone()).ok().and_then(|now| prunable_now(&now, &self.columns))
     }
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The live placement: a table read in its source through one statement.
 
+use super::as_text::may_not_fit;
 use super::running_query;
 use crate::discovery::SourceHandle;
 use crate::errors::carry;
-use crate::push_down::{Fragment, FragmentRequest, cut, kept_here};
+use crate::push_down::{Fragment, FragmentRequest, TextOf, cut, kept_here};
 use crate::run::QueryRun;
+use crate::text_kinds;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use async_trait::async_trait;
@@ -23,8 +25,8 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
 use futures::{StreamExt, TryStreamExt, stream};
 use std::fmt;
-use std::sync::Arc;
-use weir_api::{PushDown, TableAge};
+use std::sync::{Arc, OnceLock};
+use weir_api::{Forecast, PushDown, TableAge};
 use weir_base::{Error, ErrorCode, TableName};
 use weir_source::{SourceTable, Statement};
 
@@ -35,14 +37,46 @@ pub(crate) struct SourceTableProvider {
     pub name: TableName,
     pub table: Arc<SourceTable>,
     mode: PushDown,
+    /// Columns that are read as text too; these texts come after the table's own columns.
+    texts: Vec<TextOf>,
     schema: SchemaRef,
 }
 
 impl SourceTableProvider {
     pub fn new(handle: Arc<SourceHandle>, name: TableName, table: Arc<SourceTable>, mode: PushDown) -> Self {
-        // Every column may be NULL whatever the source declares: a policy or a zero date can make one.
-        let fields: Vec<Field> = table.columns.iter().map(|column| Field::new(&column.name, column.data_type.clone(), true)).collect();
-        Self { handle, name, table, mode, schema: Arc::new(Schema::new(fields)) }
+        let fields: Vec<Field> = table.columns.iter().map(|column| text_kinds::field(column, handle.source.kind())).collect();
+        Self { handle, name, table, mode, texts: Vec::new(), schema: Arc::new(Schema::new(fields)) }
+    }
+
+    /// The same table with the text of a column beside it, and where that stands. `None` for a column whose values all have their type.
+    pub fn with_text(&self, column: &str) -> Option<(Self, usize)> {
+        let index = self.table.columns.iter().position(|known| known.name == column)?;
+        let own = self.table.columns.len();
+        let mut texts = self.texts.clone();
+        if let Some(known) = texts.iter().position(|text| text.column == index) {
+            return Some((self.again(texts, self.schema.clone()), own + known));
+        }
+        let known = &self.table.columns[index];
+        if known.degraded.is_some() || !may_not_fit(self.handle.source.kind(), &known.data_type) {
+            return None;
+        }
+        let mut name = format!("{column} as text");
+        while self.schema.index_of(&name).is_ok() {
+            name.push('\'');
+        }
+        let mut fields = self.schema.fields().to_vec();
+        fields.push(Arc::new(Field::new(&name, DataType::Utf8, true)));
+        texts.push(TextOf { column: index, name });
+        let place = own + texts.len() - 1;
+        Some((self.again(texts, Arc::new(Schema::new(fields))), place))
+    }
+
+    pub fn text_name(&self, index: usize) -> String {
+        self.schema.field(index).name().clone()
+    }
+
+    fn again(&self, texts: Vec<TextOf>, schema: SchemaRef) -> Self {
+        Self { handle: self.handle.clone(), name: self.name.clone(), table: self.table.clone(), mode: self.mode, texts, schema }
     }
 
     /// The columns asked for, and behind them those that only the filters which stay here need.
@@ -80,10 +114,10 @@ impl TableProvider for SourceTableProvider {
     }
 
     async fn scan(&self, session: &dyn Session, projection: Option<&Vec<usize>>, filters: &[Expr], limit: Option<usize>) -> Result<Arc<dyn ExecutionPlan>> {
-        let all: Vec<usize> = (0..self.table.columns.len()).collect();
+        let all: Vec<usize> = (0..self.schema.fields().len()).collect();
         let projection = projection.unwrap_or(&all);
         let source = self.handle.source.as_ref();
-        let asked = FragmentRequest { name: &self.name, table: &self.table, source, projection, filters, limit, mode: self.mode };
+        let asked = FragmentRequest { name: &self.name, table: &self.table, texts: &self.texts, source, projection, filters, limit, mode: self.mode };
         let kept = kept_here(&asked);
         let wide = self.widened(projection, &kept)?;
         let fragment = cut(&FragmentRequest { projection: &wide, ..asked }).map_err(carry)?;
@@ -137,6 +171,8 @@ pub(crate) struct SourceScan {
     pub handle: Arc<SourceHandle>,
     pub fragment: Fragment,
     statistics: Arc<Statistics>,
+    /// Set once somebody asked; from then on everybody tells the same.
+    forecast: OnceLock<Forecast>,
     properties: Arc<PlanProperties>,
 }
 
@@ -144,12 +180,24 @@ impl SourceScan {
     fn new(handle: Arc<SourceHandle>, fragment: Fragment, schema: SchemaRef, statistics: Statistics) -> Self {
         let properties =
             PlanProperties::new(EquivalenceProperties::new(schema), Partitioning::UnknownPartitioning(1), EmissionType::Incremental, Boundedness::Bounded);
-        Self { handle, fragment, statistics: Arc::new(statistics), properties: Arc::new(properties) }
+        Self { handle, fragment, statistics: Arc::new(statistics), forecast: OnceLock::new(), properties: Arc::new(properties) }
     }
 
-    /// The rows that the source's own statistics make likely.
+    pub fn forecast(&self) -> Option<Forecast> {
+        self.forecast.get().cloned()
+    }
+
+    /// The first forecast stands.
+    pub fn foretold(&self, forecast: Forecast) {
+        let _ = self.forecast.set(forecast);
+    }
+
+    /// The rows that were foretold, or that the statistics of the table make likely.
     pub fn likely_rows(&self) -> Option<u64> {
-        self.statistics.num_rows.get_value().map(|rows| *rows as u64)
+        match self.forecast() {
+            Some(forecast) => forecast.rows,
+            None => self.statistics.num_rows.get_value().map(|rows| *rows as u64),
+        }
     }
 
     pub fn statement(&self, run: &QueryRun) -> Statement {

@@ -2,8 +2,8 @@
 //! `system.queries`, `system.query_sources` and `system.receipts`: what was asked, what it took out of each source, how old it was.
 
 use super::columns::{Columns, count};
-use crate::engine::Shared;
 use crate::run::QueryRun;
+use crate::shared::Shared;
 use arrow::array::RecordBatch;
 use weir_api::{Door, QueryStatus, Session};
 use weir_base::Result;

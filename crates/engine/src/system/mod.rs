@@ -10,7 +10,7 @@ pub(crate) use columns::Columns;
 pub(crate) use shape::schema;
 
 use crate::bind::names::SYSTEM;
-use crate::engine::Shared;
+use crate::shared::Shared;
 use arrow::array::RecordBatch;
 use datafusion::catalog::TableProvider;
 use datafusion::datasource::MemTable;

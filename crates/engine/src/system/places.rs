@@ -2,44 +2,75 @@
 //! `system.sources`, `system.tables` and `system.columns`: where tables are and what is known of them.
 
 use super::columns::{Columns, count};
-use crate::discovery::SourceHandle;
-use crate::engine::Shared;
+use crate::discovery::{SourceCatalog, SourceHandle};
+use crate::pg_catalog::type_name;
+use crate::shared::Shared;
 use arrow::array::RecordBatch;
 use std::sync::Arc;
 use weir_base::{AsOf, Result, TableName};
+use weir_guard::GuardLoad;
 use weir_policy::Principal;
-use weir_source::SourceTable;
+use weir_source::{Health, SourceTable};
 
-/// A source with whether it answers now. Looked at through permits, like everything else.
-pub(super) async fn sources(shared: &Shared, principal: &Principal) -> Result<RecordBatch> {
-    let mut rows = Vec::new();
-    for handle in shared.parts.places.sources() {
-        if !sees(principal, &handle) {
-            continue;
-        }
-        let outcome = handle.catalog().await;
-        rows.push((handle.clone(), outcome));
+/// A source as it was found: its tables, and how it is.
+struct Look {
+    handle: Arc<SourceHandle>,
+    catalog: Result<Arc<SourceCatalog>>,
+    health: Result<Health>,
+}
+
+impl Look {
+    async fn at(handle: Arc<SourceHandle>) -> Self {
+        let catalog = handle.catalog().await;
+        // One that does not even list its tables is not asked how it is.
+        let health = match &catalog {
+            Ok(_) => handle.health().await,
+            Err(error) => Err(error.clone()),
+        };
+        Self { handle, catalog, health }
     }
-    let load = |index: usize| rows[index].0.guard.load();
-    let indexes = 0..rows.len();
+
+    fn known<T>(&self, value: impl Fn(&Health) -> Option<T>) -> Option<T> {
+        self.health.as_ref().ok().and_then(value)
+    }
+
+    fn account(&self) -> Option<&'static str> {
+        self.known(|health| health.account_writes).map(|writes| if writes { "can write" } else { "read-only" })
+    }
+
+    fn note(&self) -> Option<String> {
+        let mut notes = match (&self.catalog, &self.health) {
+            (Err(error), _) => return Some(error.to_string()),
+            (Ok(catalog), health) => catalog.warnings.iter().cloned().chain(health.as_ref().err().map(ToString::to_string)).collect::<Vec<_>>(),
+        };
+        let account = self.known(|health| health.account_note.clone()).filter(|note| !notes.contains(note));
+        notes.extend(account.map(|note| format!("account: {note}")));
+        (!notes.is_empty()).then(|| notes.join("; "))
+    }
+}
+
+/// A source with whether it answers now, all of them asked side by side. Looked at through permits, like everything else.
+pub(super) async fn sources(shared: &Shared, principal: &Principal) -> Result<RecordBatch> {
+    let seen = shared.parts.places.sources().into_iter().filter(|handle| sees(principal, handle));
+    let rows: Vec<Look> = futures::future::join_all(seen.map(Look::at)).await;
+    let loads: Vec<GuardLoad> = rows.iter().map(|row| row.handle.guard.load()).collect();
+    let load = || loads.iter();
     Columns::default()
-        .text("source", rows.iter().map(|(handle, _)| Some(handle.name().as_str())))
-        .text("type", rows.iter().map(|(handle, _)| Some(handle.source.kind())))
-        .text("state", rows.iter().map(|(_, outcome)| Some(if outcome.is_ok() { "reachable" } else { "unreachable" })))
-        .number("tables", rows.iter().map(|(_, outcome)| outcome.as_ref().ok().and_then(|catalog| count(catalog.tables().len() as u64))))
-        .number("connections_in_use", indexes.clone().map(|index| count(load(index).in_use as u64)))
-        .number("connections_max", indexes.clone().map(|index| count(load(index).connections_max as u64)))
-        .number("waiting", indexes.clone().map(|index| count(load(index).waiting as u64)))
-        .number("rows_per_query", rows.iter().map(|(handle, _)| handle.guard.limits().rows_per_query.and_then(count)))
-        .number("bytes_per_query", rows.iter().map(|(handle, _)| handle.guard.limits().bytes_per_query.and_then(count)))
-        .text(
-            "note",
-            rows.iter().map(|(_, outcome)| match outcome {
-                Ok(catalog) if catalog.warnings.is_empty() => None,
-                Ok(catalog) => Some(catalog.warnings.join("; ")),
-                Err(error) => Some(error.to_string()),
-            }),
-        )
+        .text("source", rows.iter().map(|row| Some(row.handle.name().as_str())))
+        .text("type", rows.iter().map(|row| Some(row.handle.source.kind())))
+        .text("state", rows.iter().map(|row| Some(if row.catalog.is_ok() { "reachable" } else { "unreachable" })))
+        .text("version", rows.iter().map(|row| row.known(|health| Some(health.version.clone()))))
+        .text("role", rows.iter().map(|row| row.known(|health| Some(health.role.word()))))
+        .text("account", rows.iter().map(Look::account))
+        .number("lag_ms", rows.iter().map(|row| row.known(|health| health.replica_lag_ms)))
+        .number("clock_skew_ms", rows.iter().map(|row| row.known(|health| Some(health.clock_skew_ms))))
+        .number("tables", rows.iter().map(|row| row.catalog.as_ref().ok().and_then(|catalog| count(catalog.tables().len() as u64))))
+        .number("connections_in_use", load().map(|load| count(load.in_use as u64)))
+        .number("connections_max", load().map(|load| count(load.connections_max as u64)))
+        .number("waiting", load().map(|load| count(load.waiting as u64)))
+        .number("rows_per_query", rows.iter().map(|row| row.handle.guard.limits().rows_per_query.and_then(count)))
+        .number("bytes_per_query", rows.iter().map(|row| row.handle.guard.limits().bytes_per_query.and_then(count)))
+        .text("note", rows.iter().map(Look::note))
         .batch()
 }
 
@@ -96,7 +127,7 @@ fn live(handle: &SourceHandle, table: &Arc<SourceTable>) -> Entry {
     let degraded: Vec<String> = table.columns.iter().filter_map(|column| column.degraded.as_ref().map(|why| format!("{}: {why}", column.name))).collect();
     let columns = table.columns.iter().map(|column| ColumnEntry {
         name: column.name.clone(),
-        data_type: column.data_type.to_string(),
+        data_type: type_name(&column.data_type),
         native_type: column.native_type.clone(),
         nullable: column.nullable,
         degraded: column.degraded.clone(),
@@ -115,10 +146,10 @@ fn live(handle: &SourceHandle, table: &Arc<SourceTable>) -> Entry {
 
 fn in_lake(name: TableName, table: &weir_lake::LakeTable) -> Entry {
     let schema = table.schema();
-    let columns = schema.fields().iter().map(|field| ColumnEntry {
+    let columns = schema.fields().iter().zip(table.native_types()).map(|(field, native_type)| ColumnEntry {
         name: field.name().clone(),
-        data_type: field.data_type().to_string(),
-        native_type: field.data_type().to_string(),
+        data_type: type_name(field.data_type()),
+        native_type,
         nullable: field.is_nullable(),
         degraded: None,
     });

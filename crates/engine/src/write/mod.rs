@@ -7,9 +7,9 @@ mod partitioning;
 mod target;
 
 use crate::bind::Command;
-use crate::engine::Shared;
 use crate::execute::command;
 use crate::session::PlanningSession;
+use crate::shared::Shared;
 use datafusion::sql::sqlparser::ast::ObjectName;
 use std::sync::Arc;
 use target::Target;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a write is aimed at: a place in the lake, or a source, which is an error.
 
-use crate::bind::names::{WHOLE_DATABASE, fold, parts};
+use crate::bind::names::{INFORMATION_SCHEMA, PG_CATALOG, SYSTEM, WHOLE_DATABASE, fold, parts};
 use crate::discovery::Part;
 use crate::session::PlanningSession;
 use datafusion::sql::sqlparser::ast::ObjectName;
@@ -54,6 +54,12 @@ impl Target {
 fn refuse_source(planning: &PlanningSession<'_>, parts: &[Part]) -> Result<()> {
     let first = parts.first().map(fold).unwrap_or_default();
     let place = first.split_once('.').map_or(first.as_str(), |(place, _)| place);
+    let second = parts.get(1).map(fold).unwrap_or_default();
+    let house = [SYSTEM, PG_CATALOG, INFORMATION_SCHEMA];
+    if parts.len() > 1 && house.contains(&place) || parts.len() > 2 && house.contains(&second.as_str()) {
+        let schema = if house.contains(&place) { place } else { second.as_str() };
+        return Err(Error::new(ErrorCode::ReadOnlySource, format!("schema {schema} is read-only")).with_detail("Weir itself keeps its tables"));
+    }
     match planning.engine.parts.places.source(place) {
         Some(_) if parts.len() > 1 => Err(read_only(place)),
         _ => Ok(()),

@@ -24,7 +24,7 @@ async fn schemas_are_made_listed_and_dropped() {
 
     lake.create_table(spec("t", &events(0..1))).await.unwrap();
     let full = lake.drop_schema("web", false).await.unwrap_err();
-    assert_eq!((full.code(), full.message()), (ErrorCode::BadValue, "schema \"web\" is not empty"));
+    assert_eq!((full.code(), full.message()), (ErrorCode::StillUsed, "schema \"web\" is not empty"));
     lake.drop_schema("hot", false).await.unwrap();
     let unknown = lake.drop_schema("wep", false).await.unwrap_err();
     assert_eq!((unknown.code(), unknown.hint()), (ErrorCode::UnknownSchema, Some("did you mean web?")));

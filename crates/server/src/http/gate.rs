@@ -50,6 +50,17 @@ fn loopback(authority: &str) -> bool {
     host == "localhost" || host.ends_with(".localhost") || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
+/// Who asks, where a route takes anybody: `None` without a login. Error: 401 for a login that fails.
+pub async fn asking(door: &Arc<Door>, headers: &HeaderMap) -> Result<Option<UserName>, Problem> {
+    if door.logins.open() {
+        return Ok(Some(UserName::new(LOCAL_USER)));
+    }
+    match headers.contains_key(header::AUTHORIZATION) {
+        true => prove(door, headers).await.map(Some),
+        false => Ok(None),
+    }
+}
+
 /// Finds out who asks and hands the name on. Errors: 401 with a challenge.
 pub async fn log_in(State(door): State<Arc<Door>>, mut request: Request, next: Next) -> Result<Response, Problem> {
     let user = if door.logins.open() { UserName::new(LOCAL_USER) } else { prove(&door, request.headers()).await? };

@@ -2,10 +2,11 @@
 //! Routes about the server itself: health, readiness, metrics, the API description, and the front page.
 
 use crate::http::Door;
+use crate::http::gate;
 use crate::http::problem::Problem;
 use axum::Json;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -36,12 +37,18 @@ pub async fn health(State(door): State<Arc<Door>>) -> Json<Value> {
     Json(json!({ "status": "alive", "version": door.version, "uptime_s": door.began.elapsed().as_secs() }))
 }
 
-/// 200 when questions can be asked, 503 before that and while the server drains.
-pub async fn readiness(State(door): State<Arc<Door>>) -> (StatusCode, Json<Value>) {
+/// 200 when questions can be asked, 503 before that and while the server drains. Anybody learns how many sources do not answer;
+/// who logs in learns which, of those that they may know of. Error: 401 for a login that fails.
+pub async fn readiness(State(door): State<Arc<Door>>, headers: HeaderMap) -> Result<(StatusCode, Json<Value>), Problem> {
+    let user = gate::asking(&door, &headers).await?;
     let readiness = door.service.readiness().await;
     let ready = readiness.ready && !door.ending.drain.is_cancelled();
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, Json(json!({ "ready": ready, "unreachable": readiness.unreachable })))
+    let mut told = json!({ "ready": ready, "unreachable_count": readiness.unreachable.len() });
+    if let Some(user) = user {
+        told["unreachable"] = json!(door.service.readiness_for(&user).await.unreachable);
+    }
+    Ok((status, Json(told)))
 }
 
 /// Prometheus text.

@@ -7,6 +7,7 @@ use crate::http::problem::Problem;
 use crate::metrics::OpenQuery;
 use crate::server::Ending;
 use arrow::array::RecordBatch;
+use arrow::datatypes::DataType;
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::rejection::BytesRejection;
@@ -140,7 +141,7 @@ fn setting(name: &str, value: &Value) -> std::result::Result<String, Problem> {
         Value::String(text) => Ok(text.clone()),
         Value::Bool(on) => Ok(if *on { "on".into() } else { "off".into() }),
         Value::Number(number) => Ok(number.to_string()),
-        _ => Err(Error::new(ErrorCode::BadValue, format!("bad value for setting {name}")).with_hint("write a string, a number, true or false").into()),
+        _ => Err(Error::new(ErrorCode::BadSetting, format!("bad value for setting {name}")).with_hint("write a string, a number, true or false").into()),
     }
 }
 
@@ -155,8 +156,13 @@ fn parameter(number: usize, value: Value) -> std::result::Result<Parameter, Prob
             (None, None, Some(float)) => Parameter::Float(float),
             _ => return Err(Problem::bad_request("a parameter is not a number").with_detail(format!("parameter ${number}"))),
         },
+        Value::Array(items) if !items.iter().any(Value::is_array) => {
+            let items = items.into_iter().map(|item| parameter(number, item)).collect::<std::result::Result<_, Problem>>()?;
+            Parameter::Array { element: DataType::Utf8, items }
+        }
         Value::Array(_) | Value::Object(_) => {
-            return Err(Problem::bad_request("a parameter must be a string, a number, true, false or null").with_detail(format!("parameter ${number}")));
+            return Err(Problem::bad_request("a parameter must be a string, a number, true, false, null, or a list of these")
+                .with_detail(format!("parameter ${number}")));
         }
     })
 }

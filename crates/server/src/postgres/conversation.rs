@@ -245,12 +245,19 @@ impl Conversation {
 
     /// Starts a statement at the service.
     pub(super) async fn begin(&mut self, sql: String, parameters: Vec<Parameter>, announced: Option<&[reply::ColumnShape]>) -> Result<Rows, Trouble> {
-        self.transaction.check_access(&first_word(&sql))?;
+        let verb = first_word(&sql);
+        self.transaction.check_access(&verb, self.read_only()?)?;
         let mut measure = measure();
         let query = Query::new(sql).with_params(parameters);
         let answer = self.attention.wait(&mut self.link, self.service.run(&self.session, query)).await?;
         let answer = answer.inspect_err(|error| measure.failed(error.code().sqlstate()))?;
         Ok(Rows::new(answer, announced, measure)?)
+    }
+
+    /// Whether the session's settings say that it only reads.
+    fn read_only(&self) -> Result<bool, Fault> {
+        let settings = self.session.settings();
+        Ok(settings.get("transaction_read_only")? == "on" || settings.get("default_transaction_read_only")? == "on")
     }
 
     pub(super) async fn send(&mut self, rows: &mut Rows, formats: &[bool], rows_max: Option<u64>) -> Result<Stretch, Trouble> {
@@ -324,6 +331,7 @@ impl Conversation {
 
     /// Commands that touch only the session's own state.
     fn keep_house(&mut self, command: &Command) -> Result<(), Fault> {
+        let failed = self.transaction.status() == b'E';
         let (tag, warning) = match command {
             Command::Begin { tag, read_only } => (*tag, self.transaction.begin(*read_only)),
             Command::Commit { chain } => self.transaction.commit(*chain),
@@ -342,10 +350,23 @@ impl Conversation {
             Command::CloseCursor(name) => (self.close_cursor(name.as_deref())?, None),
             Command::Declare(_) | Command::Fetch(_) | Command::Copy { .. } => return Err(Fault::error("XX000", "a command went the wrong way")),
         };
-        if matches!(command, Command::Commit { .. } | Command::Rollback { .. }) {
-            self.portals.retain(|_, portal| portal.hold);
-        }
+        self.keep_block(command, failed)?;
         self.done(tag, warning);
+        Ok(())
+    }
+
+    /// What a transaction block holds besides its state: cursors, and settings that end with it.
+    fn keep_block(&mut self, command: &Command, failed: bool) -> Result<(), Fault> {
+        if let Command::Commit { chain } | Command::Rollback { chain } = command {
+            self.portals.retain(|_, portal| portal.hold);
+            self.session.end_block(failed || matches!(command, Command::Rollback { .. }))?;
+            if *chain && self.transaction.open() {
+                self.session.begin_block();
+            }
+        }
+        if matches!(command, Command::Begin { .. }) {
+            self.session.begin_block();
+        }
         Ok(())
     }
 

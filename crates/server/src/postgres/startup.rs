@@ -123,7 +123,7 @@ pub async fn greet(link: &mut Link, startup: Startup, logins: &Logins, service: 
     // A client that is told no database names the user; in an open door that is not the name the user then has.
     let asked = if asked == user { name.as_str() } else { asked };
     let database = service.database(&name, asked).await.map_err(|error| fatal(error.into()))?;
-    let session = Session::new(name, Door::Postgres, Some(database));
+    let session = Session::numbered(key.process, name, Door::Postgres, Some(database));
     apply_settings(&session, &startup.parameters)?;
     reply::authentication(&mut link.out, AUTH_OK, &[]);
     reply::message(&mut link.out, b'K', |out| {
@@ -210,8 +210,9 @@ fn apply_settings(session: &Session, parameters: &BTreeMap<String, String>) -> R
         let any_bytes = name.eq_ignore_ascii_case("client_encoding") && ["SQL_ASCII", "UNICODE"].iter().any(|known| value.eq_ignore_ascii_case(known));
         let value = if any_bytes { "UTF8" } else { &value };
         settings.set(&name, value).map_err(|error| {
-            let code = if error.code() == ErrorCode::Syntax { "42704" } else { "22023" };
-            Fault { code, ..fatal(error.into()) }
+            let offered = error.code() != ErrorCode::Unsupported;
+            let fault = fatal(error.into());
+            if offered { fault } else { Fault { code: "22023", ..fault } }
         })?;
     }
     Ok(())

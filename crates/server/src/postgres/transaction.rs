@@ -62,9 +62,9 @@ impl Transaction {
         self.wrote |= WRITES.contains(&verb) && self.open();
     }
 
-    /// Error: 25006 when a statement that begins with this word would write in a read-only transaction.
-    pub fn check_access(&self, verb: &str) -> Result<(), Fault> {
-        let read_only = if self.open() { self.read_only } else { self.read_only_by_default };
+    /// Error: 25006 when a statement that begins with this word would write in a read-only transaction, or in a session that only reads.
+    pub fn check_access(&self, verb: &str, session_reads: bool) -> Result<(), Fault> {
+        let read_only = session_reads || if self.open() { self.read_only } else { self.read_only_by_default };
         let verb = verb.to_ascii_uppercase();
         if read_only && WRITES.contains(&verb.as_str()) {
             return Err(Fault::error("25006", format!("cannot execute {verb} in a read-only transaction")));
@@ -182,14 +182,15 @@ mod tests {
     fn read_only_transactions_refuse_writes() {
         let mut transaction = Transaction::default();
         transaction.begin(Some(true));
-        assert_eq!(transaction.check_access("insert").unwrap_err().code, "25006");
-        transaction.check_access("select").unwrap();
+        assert_eq!(transaction.check_access("insert", false).unwrap_err().code, "25006");
+        transaction.check_access("select", false).unwrap();
         transaction.commit(false);
-        transaction.check_access("insert").unwrap();
+        transaction.check_access("insert", false).unwrap();
         transaction.characterise(true, Some(true));
         transaction.begin(None);
-        assert_eq!(transaction.check_access("DROP").unwrap_err().message, "cannot execute DROP in a read-only transaction");
+        assert_eq!(transaction.check_access("DROP", false).unwrap_err().message, "cannot execute DROP in a read-only transaction");
         transaction.characterise(false, Some(false));
-        transaction.check_access("DROP").unwrap();
+        transaction.check_access("DROP", false).unwrap();
+        assert_eq!(transaction.check_access("DROP", true).unwrap_err().code, "25006");
     }
 }

@@ -223,8 +223,11 @@ fn time(array: &ArrayRef) -> Result<Read<i64>> {
     })
 }
 
+const DAY_MICROS: i64 = 86_400_000_000;
+
 fn duration(array: &ArrayRef, unit: TimeUnit) -> Read<Interval> {
-    let of_micros = |micros: i64| Interval { months: 0, days: 0, micros };
+    // A difference of two instants is shown in days and time, as PostgreSQL does it.
+    let of_micros = |micros: i64| Interval { months: 0, days: (micros / DAY_MICROS) as i32, micros: micros % DAY_MICROS };
     match unit {
         TimeUnit::Second => read::<DurationSecondType, _>(array, move |value| scaled(1_000_000)(value).map(of_micros)),
         TimeUnit::Millisecond => read::<DurationMillisecondType, _>(array, move |value| scaled(1000)(value).map(of_micros)),

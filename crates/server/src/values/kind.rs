@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The Postgres type of a column: its OID, size and modifier, and the name that people know it by.
 
-use arrow::datatypes::{DataType, Field};
+use arrow::datatypes::{DataType, Field, TimeUnit};
 use weir_base::{Error, ErrorCode, Result};
 
 pub const BOOL: u32 = 16;
@@ -153,6 +153,24 @@ impl Kind {
 
 fn modifier(precision: u8, scale: i8) -> i32 {
     ((i32::from(precision) << 16) | (i32::from(scale) & 0x7ff)) + 4
+}
+
+/// The Arrow type of an item that a client sends with this type; text where its own digits or spelling decide.
+pub fn item_type(oid: u32) -> DataType {
+    match oid {
+        BOOL => DataType::Boolean,
+        INT2 => DataType::Int16,
+        INT4 => DataType::Int32,
+        INT8 | OID => DataType::Int64,
+        FLOAT4 => DataType::Float32,
+        FLOAT8 => DataType::Float64,
+        BYTEA => DataType::Binary,
+        DATE => DataType::Date32,
+        TIME => DataType::Time64(TimeUnit::Microsecond),
+        TIMESTAMP => DataType::Timestamp(TimeUnit::Microsecond, None),
+        TIMESTAMPTZ => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+        _ => DataType::Utf8,
+    }
 }
 
 /// The element type of an array type, where the OID is one.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parameters from the Postgres wire, in text or binary, to values that are bound and never become part of a text.
 
-use crate::values::calendar::{POSTGRES_EPOCH_DAYS, POSTGRES_EPOCH_MICROS, days_of, parse_offset};
+use crate::values::calendar::{POSTGRES_EPOCH_DAYS, POSTGRES_EPOCH_MICROS, parse_offset};
 use crate::values::digits::read_numeric;
 use crate::values::json::put_uuid;
 use crate::values::kind;
 use weir_api::Parameter;
-use weir_base::{Error, ErrorCode, Result};
+use weir_base::{CalendarDay, DAY_MICROS, Error, ErrorCode, Result};
 
 /// Reads parameter `number` (from 1) of type `oid` in the format the client chose. Errors: 22P02, 0A000; no value in them.
 pub fn read(number: usize, oid: u32, binary: bool, bytes: Option<&[u8]>) -> Result<Parameter> {
@@ -15,20 +15,36 @@ pub fn read(number: usize, oid: u32, binary: bool, bytes: Option<&[u8]>) -> Resu
         return read_binary(oid, bytes).map_err(|fault| told(fault, number, oid));
     }
     let text = std::str::from_utf8(bytes).map_err(|_| told(Fault::Invalid, number, oid))?;
-    read_text(oid, text).ok_or_else(|| told(Fault::Invalid, number, oid))
+    match kind::element_of_array(oid) {
+        Some(element) => read_array(element, text).map_err(|fault| told(fault, number, oid)),
+        None => read_text(oid, text).ok_or_else(|| told(Fault::Invalid, number, oid)),
+    }
+}
+
+/// `{1,2,NULL}`: each item as if it had come alone.
+fn read_array(element: u32, text: &str) -> Result<Parameter, Fault> {
+    if text.trim_start().starts_with("{{") {
+        return Err(Fault::Nested);
+    }
+    let items = Parameter::array_items(text).ok_or(Fault::Invalid)?.into_iter();
+    let read = |item: Option<String>| item.map_or(Some(Parameter::Null), |item| read_text(element, &item)).ok_or(Fault::Invalid);
+    Ok(Parameter::Array { element: kind::item_type(element), items: items.map(read).collect::<Result<_, Fault>>()? })
 }
 
 /// Why bytes are no value.
 enum Fault {
     Invalid,
     Unsupported,
+    /// An array in an array.
+    Nested,
 }
 
 fn told(fault: Fault, number: usize, oid: u32) -> Error {
-    let name = kind::Kind::plain(oid).name();
+    let name = kind::element_of_array(oid).map_or_else(|| kind::Kind::plain(oid), |element| kind::Kind { array: true, ..kind::Kind::plain(element) }).name();
     let place = format!("parameter ${number} of type {name} (oid {oid})");
     match fault {
         Fault::Invalid => Error::new(ErrorCode::BadValue, "a parameter does not fit its type").with_detail(place),
+        Fault::Nested => Error::new(ErrorCode::Unsupported, "arrays of more than one dimension are not taken as parameters").with_detail(place),
         Fault::Unsupported => {
             Error::new(ErrorCode::Unsupported, "a binary parameter of this type is not understood").with_detail(place).with_hint("send it as text")
         }
@@ -54,8 +70,16 @@ fn read_text(oid: u32, text: &str) -> Option<Parameter> {
             Some((micros, Some(offset))) => Parameter::TimestampUtc(micros - i64::from(offset) * 1_000_000),
             _ => Parameter::Text(text.into()),
         },
+        kind::UUID => Parameter::Text(read_uuid(text.trim())?),
         _ => Parameter::Text(text.to_owned()),
     })
+}
+
+/// In any of the spellings that Postgres takes, as the one that it shows.
+fn read_uuid(text: &str) -> Option<String> {
+    let digits = text.strip_prefix('{').map_or(Some(text), |rest| rest.strip_suffix('}'))?.replace('-', "");
+    let bytes: [u8; 16] = read_hex(&digits).filter(|_| digits.len() == 32)?.try_into().ok()?;
+    Some(uuid(&bytes))
 }
 
 fn read_bool(text: &str) -> Option<bool> {
@@ -125,7 +149,7 @@ fn whole(text: &str, digits: std::ops::RangeInclusive<usize>) -> Option<i64> {
 fn read_date(text: &str) -> Option<i64> {
     let mut parts = text.trim().splitn(3, '-');
     let (year, month, day) = (whole(parts.next()?, 4..=6)?, whole(parts.next()?, 2..=2)?, whole(parts.next()?, 2..=2)?);
-    days_of(year, month.unsigned_abs(), day.unsigned_abs())
+    CalendarDay { year, month: month.try_into().ok()?, day: day.try_into().ok()? }.days()
 }
 
 /// `18:36:18.123456` as microseconds since midnight.
@@ -148,7 +172,7 @@ fn read_timestamp(text: &str) -> Option<(i64, Option<i32>)> {
         Some(at) => (&clock[..at], Some(parse_offset(&clock[at..])?)),
         None => (clock, None),
     };
-    Some((read_date(date)? * 86_400_000_000 + read_time(clock)?, offset))
+    Some((read_date(date)? * DAY_MICROS + read_time(clock)?, offset))
 }
 
 fn fixed<const N: usize>(bytes: &[u8]) -> Result<[u8; N], Fault> {
@@ -173,8 +197,10 @@ fn read_binary(oid: u32, bytes: &[u8]) -> Result<Parameter, Fault> {
         kind::UUID => Parameter::Text(uuid(&fixed::<16>(bytes)?)),
         kind::JSONB => text(bytes.strip_prefix(&[1]).ok_or(Fault::Invalid)?)?,
         0 | kind::TEXT | kind::VARCHAR | kind::BPCHAR | kind::NAME | kind::CHAR | kind::JSON | kind::UNKNOWN => text(bytes)?,
-        _ if kind::element_of_array(oid).is_some() => Parameter::Text(array_literal(bytes)?),
-        _ => return Err(Fault::Unsupported),
+        _ => match kind::element_of_array(oid) {
+            Some(element) => read_binary_array(element, bytes)?,
+            None => return Err(Fault::Unsupported),
+        },
     })
 }
 
@@ -204,41 +230,29 @@ fn read_binary_timestamp(micros: i64, make: fn(i64) -> Parameter) -> Result<Para
     }
 }
 
-/// A one-dimensional binary array as the text literal `{1,"a b",NULL}`, which the engine casts to what it needs.
-fn array_literal(bytes: &[u8]) -> Result<String, Fault> {
+/// Dimensions, whether there are NULLs, the element's type, then size and lower bound of each dimension, then the items.
+fn read_binary_array(declared: u32, bytes: &[u8]) -> Result<Parameter, Fault> {
     let word = |at: usize| bytes.get(at..at + 4).and_then(|word| word.try_into().ok()).map(i32::from_be_bytes).ok_or(Fault::Invalid);
     let (dimensions, element) = (word(0)?, word(8)?.cast_unsigned());
-    if dimensions == 0 {
-        return Ok("{}".into());
-    }
-    if dimensions != 1 {
-        return Err(Fault::Unsupported);
+    let mut items = Vec::new();
+    match dimensions {
+        0 => return Ok(Parameter::Array { element: kind::item_type(declared), items }),
+        1 => {}
+        _ => return Err(Fault::Nested),
     }
     let mut at = 20;
-    let mut parts = Vec::new();
     for _ in 0..word(12)? {
         let length = word(at)?;
         at += 4;
         let Ok(length) = usize::try_from(length) else {
-            parts.push("NULL".to_owned());
+            items.push(Parameter::Null);
             continue;
         };
         let item = bytes.get(at..at.saturating_add(length)).ok_or(Fault::Invalid)?;
         at += length;
-        parts.push(array_item(read_binary(element, item)?)?);
+        items.push(read_binary(element, item)?);
     }
-    Ok(format!("{{{}}}", parts.join(",")))
-}
-
-fn array_item(value: Parameter) -> Result<String, Fault> {
-    Ok(match value {
-        Parameter::Bool(value) => value.to_string(),
-        Parameter::Int(value) => value.to_string(),
-        Parameter::Float(value) => value.to_string(),
-        Parameter::Decimal(digits) => digits,
-        Parameter::Text(text) => format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")),
-        _ => return Err(Fault::Unsupported),
-    })
+    Ok(Parameter::Array { element: kind::item_type(element), items })
 }
 
 #[cfg(test)]
@@ -256,6 +270,10 @@ mod tests {
         assert_eq!(read(kind::DATE, "2026-11-30").unwrap(), Parameter::Date(20_787));
         assert_eq!(read(kind::TIMESTAMPTZ, "2026-11-30 19:36:18.123456+01").unwrap(), Parameter::TimestampUtc(1_796_063_778_123_456));
         assert_eq!(read(kind::TIMESTAMP, "yesterday").unwrap(), Parameter::Text("yesterday".into()));
+        for spelled in ["A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11", "{a0eebc99-9c0b4ef8-bb6d6bb9-bd380a11}", "a0eebc999c0b4ef8bb6d6bb9bd380a11"] {
+            assert_eq!(read(kind::UUID, spelled).unwrap(), Parameter::Text("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11".into()));
+        }
+        assert_eq!(read(kind::UUID, "a0eebc99").unwrap_err().code(), ErrorCode::BadValue);
         assert_eq!(read(0, "x").unwrap(), Parameter::Text("x".into()));
     }
 
@@ -276,7 +294,12 @@ mod tests {
             &(-1_i32).to_be_bytes(),
         ]
         .concat();
-        assert_eq!(read(1, 1007, true, Some(&array)).unwrap(), Parameter::Text("{5,NULL}".into()));
+        let expected = Parameter::Array { element: arrow::datatypes::DataType::Int32, items: vec![Parameter::Int(5), Parameter::Null] };
+        assert_eq!(read(1, 1007, true, Some(&array)).unwrap(), expected);
+        assert_eq!(read(1, 1007, false, Some(b"{5,NULL}")).unwrap(), expected);
+        assert_eq!(read(1, 1007, false, Some(b"{5,x}")).unwrap_err().code(), ErrorCode::BadValue);
+        assert_eq!(read(1, 1007, false, Some(b"{{5},{6}}")).unwrap_err().code(), ErrorCode::Unsupported);
+        assert_eq!(read(1, 1009, true, Some(&[0; 12])).unwrap(), Parameter::Array { element: arrow::datatypes::DataType::Utf8, items: vec![] });
         assert_eq!(read(2, kind::TEXT, true, None).unwrap(), Parameter::Null);
     }
 }

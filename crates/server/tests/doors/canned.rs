@@ -161,6 +161,7 @@ pub fn every_type() -> RecordBatch {
 fn echoed(parameter: &Parameter) -> ArrayRef {
     match parameter {
         Parameter::Null => Arc::new(NullArray::new(1)),
+        Parameter::Array { element, items } => Arc::new(StringArray::from(vec![format!("{element}: {items:?}")])),
         Parameter::Bool(value) => Arc::new(BooleanArray::from(vec![*value])),
         Parameter::Int(value) => Arc::new(Int64Array::from(vec![*value])),
         Parameter::Float(value) => Arc::new(Float64Array::from(vec![*value])),

@@ -89,4 +89,14 @@ async fn basic_credentials_on_http() {
     assert_eq!(client.get(doors.url("/metrics")).send().await.unwrap().status(), 401);
     assert_eq!(client.get(doors.url("/v1/queries/x")).send().await.unwrap().status(), 401);
     assert_eq!(client.get(doors.url("/readyz")).send().await.unwrap().status(), 200);
+    let readiness = async |login: Option<(&str, &str)>| {
+        let request = client.get(doors.url("/readyz"));
+        let request = login.into_iter().fold(request, |request, (user, password)| request.basic_auth(user, Some(password)));
+        let response = request.send().await.unwrap();
+        (response.status().as_u16(), response.json::<serde_json::Value>().await.unwrap())
+    };
+    assert_eq!(readiness(None).await, (200, serde_json::json!({"ready": true, "unreachable_count": 1})), "names are for those who log in");
+    let named = serde_json::json!({"ready": true, "unreachable_count": 1, "unreachable": ["billing_mysql"]});
+    assert_eq!(readiness(Some(("bo", "pencil"))).await, (200, named));
+    assert_eq!(readiness(Some(("bo", "guess"))).await.0, 401);
 }

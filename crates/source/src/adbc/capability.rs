@@ -110,7 +110,17 @@ mod tests {
     use super::*;
 
     fn column(data_type: DataType, read_as: Option<&'static str>, bytewise_equality: bool) -> Column {
-        Column { name: "C".into(), native_type: "X".into(), data_type, nullable: true, collation: None, bytewise_equality, read_as, degraded: None }
+        Column {
+            name: "C".into(),
+            native_type: "X".into(),
+            data_type,
+            nullable: true,
+            collation: None,
+            bytewise_equality,
+            read_as,
+            labels: None,
+            degraded: None,
+        }
     }
 
     fn verdict(operation: Operation<'_>, column: &Column) -> &'static str {

@@ -97,6 +97,7 @@ impl CatalogRow {
             bytewise_equality: text_as_is && self.collation.is_none() && compares_bytes(vendor),
             collation: self.collation,
             read_as: reading.read_as,
+            labels: None,
             degraded: None,
         }
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How SQL is written for MySQL and MariaDB: names in backticks, literals that are typed and safe in every `sql_mode`.
 
-use super::calendar::{date_text, time_text, timestamp_text};
+use super::calendar::{time_text, timestamp_text};
+use crate::exact_text::date_text;
 use crate::{Dialect, Operand};
 use arrow::datatypes::DataType;
 use std::fmt::Write;
@@ -33,6 +34,10 @@ impl Dialect for MySqlDialect {
                 timestamp_text(micros).map(|text| format!("TIMESTAMP'{text}'")).ok_or_else(|| unwritable("a time outside the years 1 to 9999"))
             }
         }
+    }
+
+    fn as_text(&self, quoted: &str) -> String {
+        format!("CAST({quoted} AS CHAR)")
     }
 
     /// None: the servers can only order texts by bytes through a cast, which takes the index away and makes the source scan.

@@ -81,6 +81,7 @@ fn column(mut row: Row, product: Product) -> Column {
         bytewise_equality: !loose && !compares_otherwise,
         collation,
         read_as: reading.read_as,
+        labels: None,
         degraded: (!readable).then(|| "the account has no SELECT right on it".to_owned()),
         native_type,
     }

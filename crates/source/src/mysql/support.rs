@@ -2,8 +2,9 @@
 //! Which comparisons MySQL and MariaDB do with our meaning. Each line of the table has its reason; nothing is exact because
 //! it merely prints.
 
-use super::calendar::{date_text, time_text, timestamp_text};
+use super::calendar::{time_text, timestamp_text};
 use super::native::{TextOrder, holds, text_order, type_word};
+use crate::exact_text::date_text;
 use crate::{Column, Operand, Operation, Reason, Support};
 use arrow::datatypes::DataType;
 
@@ -184,6 +185,7 @@ mod tests {
             collation: collation.map(str::to_owned),
             bytewise_equality: false,
             read_as: None,
+            labels: None,
             degraded: None,
         }
     }

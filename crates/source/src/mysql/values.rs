@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Readers of single values, one for each kind of Arrow column. A value that does not fit exactly is an error, never a near one.
 
-use super::calendar::{MICROS_PER_DAY, days_from_fields};
 use super::decode::Trouble;
 use super::wire::Reader;
 use arrow::array::{ArrayRef, BinaryBuilder, BooleanBuilder, PrimitiveBuilder, StringBuilder, new_null_array};
@@ -10,6 +9,7 @@ use arrow::datatypes::{
     TimestampMicrosecondType, UInt64Type, i256,
 };
 use std::sync::Arc;
+use weir_base::{CalendarDay, DAY_MICROS};
 
 /// Reads the values of one column, row by row.
 pub(super) trait ValueReader: Send {
@@ -372,8 +372,8 @@ fn instant(rest: &mut Reader<'_>) -> Result<Option<(i32, i64)>, Trouble> {
     if month == 0 || day == 0 {
         return Ok(None);
     }
-    let days = days_from_fields(i32::from(year), u32::from(month), u32::from(day));
-    let days = days.ok_or(Trouble::Value("a date has a day that its month does not have"))?;
+    let day = CalendarDay { year: i64::from(year), month: u32::from(month), day: u32::from(day) };
+    let days = day.days().and_then(|days| i32::try_from(days).ok()).ok_or(Trouble::Value("a date has a day that its month does not have"))?;
     let micros = if length >= 7 { clock(&mut fields, length >= 11)? } else { 0 };
     Ok(Some((days, micros)))
 }
@@ -423,7 +423,7 @@ impl ValueReader for Timestamps {
     }
 
     fn read(&mut self, rest: &mut Reader<'_>) -> Result<(), Trouble> {
-        self.builder.append_option(instant(rest)?.map(|(days, micros)| i64::from(days) * MICROS_PER_DAY + micros));
+        self.builder.append_option(instant(rest)?.map(|(days, micros)| i64::from(days) * DAY_MICROS + micros));
         Ok(())
     }
 
@@ -452,7 +452,7 @@ impl ValueReader for Times {
         }
         let (negative, days) = (fields.byte()? != 0, fields.u32()?);
         let micros = clock(&mut fields, length >= 12)?;
-        if days > 0 || micros >= MICROS_PER_DAY || (negative && micros > 0) {
+        if days > 0 || micros >= DAY_MICROS || (negative && micros > 0) {
             return Err(Trouble::Value("a time is outside the day, 00:00:00 to 23:59:59.999999"));
         }
         self.builder.append_value(micros);

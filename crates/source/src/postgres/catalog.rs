@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is in a PostgreSQL database: tables, views and their columns, in three catalog queries sent at once.
+//! What is in a PostgreSQL database: tables, views and their columns, in four catalog queries sent at once.
 //!
 //! No query takes a lock on a table. Partitions are not listed, their parents are; a table of which the account may read only
 //! some columns is listed with the others degraded.
@@ -52,13 +52,21 @@ const TYPES: &str = "SELECT t.oid, t.typname::text, n.nspname = 'pg_catalog', t.
     LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem \
     WHERE t.typtype IN ('b', 'd', 'e', 'r', 'm') AND e.typtype IS DISTINCT FROM 'c'";
 
+const LABELS: &str = "SELECT enumtypid, enumlabel::text FROM pg_catalog.pg_enum ORDER BY enumtypid, enumsortorder";
+
 /// Lists everything that the account may read.
 pub async fn discover(client: &Client) -> Result<Discovered, Failed> {
     let most = i64::try_from(TABLES_PER_SOURCE_MAX).unwrap_or(i64::MAX);
     let most_parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 1] = [&most];
-    let (tables, columns, types) = tokio::join!(client.query(TABLES, &most_parameters), client.query(COLUMNS, &[]), client.query(TYPES, &[]));
-    let (tables, columns, types) = (tables?, columns?, types?);
-    let types = types.iter().map(native_type).collect::<Result<TypeTable, Failed>>()?;
+    let (tables, columns, types, labels) =
+        tokio::join!(client.query(TABLES, &most_parameters), client.query(COLUMNS, &[]), client.query(TYPES, &[]), client.query(LABELS, &[]));
+    let (tables, columns, types, labels) = (tables?, columns?, types?, labels?);
+    let mut types = types.iter().map(native_type).collect::<Result<TypeTable, Failed>>()?;
+    for row in &labels {
+        if let Some(native) = types.get_mut(&row.try_get::<_, u32>(0)?) {
+            native.labels.push(row.try_get(1)?);
+        }
+    }
     let mut columns_of: HashMap<u32, Vec<NativeColumn>> = HashMap::new();
     for row in &columns {
         columns_of.entry(row.try_get(0)?).or_default().push(native_column(row)?);
@@ -113,6 +121,7 @@ fn native_type(row: &Row) -> Result<(u32, NativeType), Failed> {
         base_modifier: row.try_get(5)?,
         base_dimensions: row.try_get(6)?,
         element: row.try_get(7)?,
+        labels: Vec::new(),
     };
     Ok((row.try_get(0)?, native))
 }

@@ -70,6 +70,7 @@ fn column(row: &Row) -> Result<Column, Failed> {
         bytewise_equality: ["text", "varchar", "name"].contains(&short),
         read_as: data_type.is_none().then_some("{}::text"),
         data_type: data_type.unwrap_or(DataType::Utf8),
+        labels: None,
         degraded: None,
     })
 }

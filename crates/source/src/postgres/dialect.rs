@@ -3,9 +3,7 @@
 
 use crate::{Column, Dialect, Operand};
 use arrow::datatypes::DataType;
-use weir_base::{Error, ErrorCode, Result};
-
-use super::value::DAY_MICROS;
+use weir_base::{CalendarDay, DAY_MICROS, Error, ErrorCode, Result};
 
 #[derive(Debug)]
 pub struct PostgresDialect;
@@ -35,6 +33,10 @@ impl Dialect for PostgresDialect {
             Operand::Int(oid) if super::mapping::base_type(&column.native_type) == "oid" => Ok(format!("'{oid}'::oid")),
             _ => self.literal(value, &column.data_type),
         }
+    }
+
+    fn as_text(&self, quoted: &str) -> String {
+        format!("{quoted}::text")
     }
 
     fn bytewise(&self, quoted: &str) -> Option<String> {
@@ -106,23 +108,8 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Year, month and day of a day count, for every year (`0` is 1 BC).
-fn civil(days: i64) -> (i64, i64, i64) {
-    // The era is 400 years that begin on 1 March, so that leap days come last.
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    (year, month, day)
-}
-
 fn dated(days: i64, clock: &str) -> String {
-    let (year, month, day) = civil(days);
+    let CalendarDay { year, month, day } = CalendarDay::from_days(days);
     let (shown, era) = if year > 0 { (year, "") } else { (1 - year, " BC") };
     format!("{shown:04}-{month:02}-{day:02}{clock}{era}")
 }

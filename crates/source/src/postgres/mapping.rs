@@ -26,6 +26,8 @@ pub struct NativeType {
     pub base_dimensions: i32,
     /// What an array is made of; 0 for what is none.
     pub element: u32,
+    /// The labels of an enum in their order; empty for what is none.
+    pub labels: Vec<String>,
 }
 
 /// Types by their oid.
@@ -85,6 +87,7 @@ pub fn column(native: NativeColumn, types: &TypeTable) -> Column {
         bytewise_equality: comparable && native.deterministic,
         collation: native.collation,
         read_as: reading.read_as,
+        labels: base.filter(|base| !base.labels.is_empty()).map(|base| base.labels.clone().into()),
         degraded: (!native.readable).then(|| "the account has no SELECT privilege on this column".to_owned()),
     }
 }

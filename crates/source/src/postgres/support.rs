@@ -16,9 +16,10 @@
 //! | any | NULL tests | exact; where a policy makes NULLs: never, superset | `values` |
 
 use super::mapping::base_type;
-use super::value::{DATE_CLAMP_MAX, DATE_CLAMP_MIN, DAY_MICROS, Policies, TIMESTAMP_CLAMP_MAX, TIMESTAMP_CLAMP_MIN};
+use super::value::{DATE_CLAMP_MAX, DATE_CLAMP_MIN, Policies, TIMESTAMP_CLAMP_MAX, TIMESTAMP_CLAMP_MIN};
 use crate::{Column, Operand, Operation, Reason, Support, ValuePolicy};
 use arrow::datatypes::DataType;
+use weir_base::DAY_MICROS;
 
 /// The six comparisons by what they do with values that a policy has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -210,7 +211,17 @@ mod tests {
 
     fn column(native: &str, data_type: DataType, read_as: Option<&'static str>) -> Column {
         let bytewise_equality = native == "text";
-        Column { name: "c".into(), native_type: native.into(), data_type, nullable: true, collation: None, bytewise_equality, read_as, degraded: None }
+        Column {
+            name: "c".into(),
+            native_type: native.into(),
+            data_type,
+            nullable: true,
+            collation: None,
+            bytewise_equality,
+            read_as,
+            labels: None,
+            degraded: None,
+        }
     }
 
     fn code(support: &Support) -> &'static str {

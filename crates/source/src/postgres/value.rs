@@ -11,11 +11,11 @@ use arrow::datatypes::{
 };
 use std::sync::Arc;
 use tokio_postgres::types::{Kind, Type};
+use weir_base::DAY_MICROS;
 
 /// Days from 1970-01-01 to 2000-01-01, where PostgreSQL counts from.
 const EPOCH_DAYS: i32 = 10_957;
 const EPOCH_MICROS: i64 = EPOCH_DAYS as i64 * DAY_MICROS;
-pub const DAY_MICROS: i64 = 86_400_000_000;
 
 /// Infinities clamp to the last and first instant that both PostgreSQL knows and all of Weir can print:
 /// 262142-12-31 23:59:59.999999 and 4714-11-24 BC 00:00:00.

@@ -118,6 +118,7 @@ mod tests {
             collation: Some(collation.into()),
             bytewise_equality: collation.starts_with("BINARY"),
             read_as: None,
+            labels: None,
             degraded: None,
         }
     }

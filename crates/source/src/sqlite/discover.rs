@@ -97,6 +97,7 @@ fn describe(name: String, declared: String, nullable: bool, collation: String) -
         collation: matches!(meaning, Meaning::Text | Meaning::Date).then_some(collation),
         read_as: meaning.read_as(),
         native_type: declared,
+        labels: None,
         degraded: None,
     }
 }

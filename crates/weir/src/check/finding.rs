@@ -84,7 +84,7 @@ impl Finding {
         if health.account_writes == Some(true) {
             let note = health.account_note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
             remarks.push(format!("the account can write there{note}; Weir never does, but a read-only account is safer"));
-        } else if let Some(note) = &health.account_note {
+        } else if let Some(note) = health.account_note.as_ref().filter(|note| !self.warnings.contains(note)) {
             remarks.push(format!("account: {note}"));
         }
         if health.clock_skew_ms.abs() > SKEW_MS_MAX {

@@ -3,11 +3,11 @@
 
 mod finding;
 
-use crate::cli::{CheckArgs, Global, SourcesArgs};
+use crate::cli::{CheckArgs, Global};
 use crate::config::{self, Config, Login};
 use crate::instance::source_handles;
 use crate::output::{Destination, Format, Layout, Style, sink, write_failed};
-use crate::{sources, start::Outcome};
+use crate::start::Outcome;
 use finding::{Finding, inspect, table};
 use std::io::Write;
 use weir_base::{Error, Result};
@@ -29,7 +29,7 @@ pub async fn run(global: &Global, args: &CheckArgs) -> Result<Outcome> {
     for note in &config.notes {
         eprintln!("note: {note}");
     }
-    if args.connect { connect(global, args, &config).await } else { Ok(Outcome::Done) }
+    if args.connect { connect(args, config).await } else { Ok(Outcome::Done) }
 }
 
 /// `weir.yaml is right: 3 sources (app_pg, billing_mysql, crm), lake, 2 users`
@@ -48,17 +48,19 @@ fn summary(config: &Config) -> String {
     format!("{} is right: {sources}, {lake}, {users}", config.file.display())
 }
 
-/// A running server holds the sources' budgets, so it is asked instead of the sources.
-async fn connect(global: &Global, args: &CheckArgs, config: &Config) -> Result<Outcome> {
-    let held = match DataDir::open_or_holder(&config.data_dir)? {
-        Opened::Ours(data_dir) => data_dir,
-        Opened::Held(Holder { http: Some(url), .. }) => {
-            eprintln!("note: the server at {url} is running and tells what it sees; stop it for a check of version, role, rights and clock");
-            return sources::run(global, &SourcesArgs { json: args.json }).await;
-        }
-        Opened::Held(_) => DataDir::open(&config.data_dir)?,
+/// Looks at each source with one session of its own. Beside a running server that is one more than the server's cap, for a moment;
+/// the file is checked as it is now, which need not be what the server started with.
+async fn connect(args: &CheckArgs, mut config: Config) -> Result<Outcome> {
+    let (held, server) = match DataDir::open_or_holder(&config.data_dir)? {
+        Opened::Ours(data_dir) => (Some(data_dir), None),
+        Opened::Held(Holder { http, .. }) => (None, Some(http)),
     };
-    let handles = source_handles(config)?;
+    if let Some(http) = server {
+        let place = http.map(|url| format!(" at {url}")).unwrap_or_default();
+        eprintln!("note: another weir runs on this data_dir{place}; this check opens one session beside it in each source");
+    }
+    config.sources.iter_mut().for_each(|source| source.limits.connections = 1);
+    let handles = source_handles(&config)?;
     let findings: Vec<Finding> = futures::future::join_all(handles.iter().map(inspect)).await;
     for handle in &handles {
         handle.source.close().await;

@@ -101,7 +101,13 @@ fn resolve_user_roles(names: Vec<String>, roles: &BTreeMap<String, Arc<Role>>, k
             Some(role) => granted.push(role.clone()),
             None => {
                 let near = did_you_mean(name, roles.keys().map(String::as_str));
-                findings.problem(&format!("{key}.roles[{index}]"), format!("names no role: {name}{near}"));
+                let known: Vec<&str> = roles.keys().map(String::as_str).collect();
+                let hint = match (near.is_empty(), known.is_empty()) {
+                    (false, _) => near,
+                    (true, false) => format!("; there are {}", known.join(", ")),
+                    (true, true) => "; there are none: add `roles`".to_owned(),
+                };
+                findings.problem(&format!("{key}.roles[{index}]"), format!("names no role: {name}{hint}"));
             }
         }
     }

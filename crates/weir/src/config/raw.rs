@@ -241,6 +241,7 @@ pub(crate) struct RawUser {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Role")]
 pub(crate) struct RawRole {
+    /// Name of the role.
     pub(crate) name: String,
     pub(crate) grants: Option<Vec<RawGrant>>,
 }

@@ -93,7 +93,8 @@ impl Shape<'_> {
         let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
         for name in required.iter().filter_map(Value::as_str) {
             if !entries.iter().any(|entry| entry.key == name) {
-                self.findings.problem_at(node.at, &child(key, name), "is missing");
+                let about = about(&schema["properties"][name]);
+                self.findings.problem_at(node.at, &child(key, name), format!("is missing{about}"));
             }
             if !object.contains_key(name) {
                 object.insert(name.to_owned(), self.stand_in(&schema["properties"][name]));
@@ -161,5 +162,16 @@ fn untyped(node: &Node) -> Value {
         NodeValue::Scalar { text, .. } => Value::String(text.clone()),
         NodeValue::List(items) => items.iter().map(untyped).collect(),
         NodeValue::Map(entries) => Value::Object(entries.iter().map(|entry| (entry.key.clone(), untyped(&entry.value))).collect()),
+    }
+}
+
+/// ` (kind of system)`: what a key is for, from its first sentence.
+fn about(schema: &Value) -> String {
+    let text = schema["description"].as_str().unwrap_or_default();
+    let sentence = text.split(['.', '\n', ':']).next().unwrap_or_default().trim();
+    let mut chars = sentence.chars();
+    match chars.next() {
+        Some(first) => format!(" ({}{})", first.to_lowercase(), chars.as_str()),
+        None => String::new(),
     }
 }

@@ -102,6 +102,10 @@ fn check_with_connector(spec: &SourceSpec, key: &str, findings: &mut Findings) {
     if let Err(error) = weir_source::connect(spec.clone()) {
         let detail = error.detail().map(|detail| format!(" ({detail})")).unwrap_or_default();
         let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+        if spec.url.is_empty() && error.message().contains("url") {
+            findings.problem(&format!("{key}.url"), format!("is missing{hint}"));
+            return;
+        }
         let message = format!("{}{detail}{hint}", error.message());
         let at = if error.message().contains("url") && !spec.url.is_empty() { format!("{key}.url") } else { key.to_owned() };
         findings.problem(&at, message);

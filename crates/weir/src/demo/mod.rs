@@ -21,8 +21,9 @@ use page::{Page, line};
 use project::Project;
 use question::{ENGAGEMENT, FAILED_PAYMENTS, SELLER_DASHBOARD};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
 use steps::Steps;
-use stop::Signals;
+use stop::Stop;
 use system::{ROLES, System};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -33,20 +34,20 @@ use weir_server::Server;
 
 /// Runs the demo until a signal, or with `--once` until the questions are answered. Whatever the end, what it started ends too.
 pub async fn run(args: &DemoArgs) -> Result<Outcome> {
-    let mut signals = Signals::listen()?;
+    let stop = Stop::listen()?;
     let started = tokio::select! {
         started = start(args) => started,
-        () = signals.next() => Err(Error::new(ErrorCode::Cancelled, "demo was ended by a signal")),
+        () = stop.asked() => Err(Error::new(ErrorCode::Cancelled, "demo was ended by a signal")),
     };
     let mut running = started?;
     let shown = tokio::select! {
         shown = show(args, &mut running) => shown.map(|()| !args.once),
-        () = signals.next() => Ok(false),
+        () = stop.asked() => Ok(false),
     };
     if matches!(shown, Ok(true)) {
         running.invite()?;
         tokio::select! {
-            () = signals.next() => {}
+            () = stop.asked() => {}
             () = running.ended.cancelled() => {}
         }
         eprintln!("demo: ending everything it started");
@@ -54,6 +55,9 @@ pub async fn run(args: &DemoArgs) -> Result<Outcome> {
     let closed = running.close().await;
     shown.and(closed).map(|()| Outcome::Done)
 }
+
+/// How long sessions may take to end once everything that runs is cancelled.
+const DRAIN_MAX: Duration = Duration::from_secs(2);
 
 /// A Weir over running systems. Fields drop in this order: the folder goes last.
 struct Running {
@@ -203,11 +207,18 @@ impl Running {
         line(&format!("  project:   {folder}/weir.yaml, which is examples/federated/weir.yaml"))
     }
 
+    /// Nobody waits for an answer any more, so nothing that runs is waited for.
     async fn close(self) -> Result<()> {
+        self.weir.engine.cancel_all();
         self.shutdown.cancel();
-        let served = self.serving.await.unwrap_or_else(|error| Err(Error::internal("the server broke").with_detail(error.to_string())));
+        let served = match tokio::time::timeout(DRAIN_MAX, self.serving).await {
+            Ok(Ok(served)) => served,
+            Ok(Err(error)) => Err(Error::internal("the server broke").with_detail(error.to_string())),
+            Err(_) => Ok(()),
+        };
         self.weir.close().await;
-        drop(self.systems);
+        // Side by side: each waits until its server is gone.
+        std::thread::scope(|scope| self.systems.into_iter().for_each(|system| drop(scope.spawn(move || drop(system)))));
         drop(self.project);
         served
     }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use weir_base::{Error, ErrorCode, Result, Timestamp};
+use weir_sandbox::Keeper;
 
 const EXAMPLE: &str = include_str!("../../../../examples/federated/weir.yaml");
 const LOADED: &str = "demo.json";
@@ -21,6 +22,8 @@ pub struct Project {
     folder: PathBuf,
     temporary: Option<tempfile::TempDir>,
     embedded: bool,
+    /// Removes a temporary folder also where we end without a word.
+    _keeper: Option<Keeper>,
 }
 
 /// What a folder holds: the customers of its market, and their "now".
@@ -41,7 +44,8 @@ impl Project {
             let made = tempfile::Builder::new().prefix("weir-demo-").tempdir().map_err(|error| unusable(&std::env::temp_dir(), &error))?;
             // Servers that run under accounts of their own have to pass through.
             let folder = made.path().canonicalize().map_err(|error| unusable(made.path(), &error))?;
-            return Ok(Self { folder, temporary: Some(made), embedded });
+            let keeper = Keeper::of(&folder)?;
+            return Ok(Self { folder, temporary: Some(made), embedded, _keeper: Some(keeper) });
         };
         std::fs::create_dir_all(named).map_err(|error| unusable(named, &error))?;
         let folder = named.canonicalize().map_err(|error| unusable(named, &error))?;
@@ -51,7 +55,7 @@ impl Project {
                 .with_detail(folder.display().to_string())
                 .with_hint("name a new or an empty folder"));
         }
-        Ok(Self { folder, temporary: None, embedded })
+        Ok(Self { folder, temporary: None, embedded, _keeper: None })
     }
 
     pub fn folder(&self) -> &Path {

@@ -114,13 +114,14 @@ fn body(session: &Session, query: &Query) -> Result<Value> {
     Ok(json!({ "sql": query.sql, "params": params, "settings": settings, "query_id": query.id.to_string() }))
 }
 
-fn parameter(parameter: &Parameter) -> Result<Value> {
-    Ok(match parameter {
+fn parameter(given: &Parameter) -> Result<Value> {
+    Ok(match given {
         Parameter::Null => Value::Null,
         Parameter::Bool(value) => (*value).into(),
         Parameter::Int(value) => (*value).into(),
         Parameter::Float(value) => (*value).into(),
         Parameter::Decimal(text) | Parameter::Text(text) => text.as_str().into(),
+        Parameter::Array { items, .. } => items.iter().map(parameter).collect::<Result<Vec<Value>>>()?.into(),
         _ => return Err(Error::new(ErrorCode::Unsupported, "a parameter of this type cannot be sent over HTTP")),
     })
 }

@@ -2,7 +2,7 @@
 //! The line editor: history, completion with Tab, and a statement over several lines until its `;`.
 
 use crate::client::Client;
-use crate::shell::editor_failed;
+use crate::shell::{editor_failed, ended};
 use crate::statements::cut;
 use reedline::{
     ColumnarMenu, Completer, CompletionResult, Emacs, FileBackedHistory, KeyCode, KeyModifiers, MenuBuilder, Prompt, PromptEditMode, PromptHistorySearch,
@@ -97,7 +97,7 @@ impl Validator for Finished {
 
 fn finished(line: &str) -> bool {
     let line = line.trim();
-    line.starts_with('\\') || matches!(line, "exit" | "quit") || cut(line).rest.is_empty()
+    line.starts_with('\\') || matches!(line, "exit" | "quit") || cut(line).rest.is_empty() || ended(line).is_some()
 }
 
 /// Completes from what the service knows. Asked on the shell's own thread, which no other work waits for.
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn enter_ends_what_is_complete() {
-        assert!(finished("SELECT 1;") && finished("\\dt") && finished("quit") && finished(""));
+        assert!(finished("SELECT 1;") && finished("SELECT 1 \\g") && finished("\\dt") && finished("quit") && finished(""));
         assert!(!finished("SELECT 1") && !finished("SELECT ';") && !finished("SELECT 1; SELECT"));
     }
 

@@ -3,44 +3,58 @@
 
 use crate::output::Layout;
 use crate::shell::{Next, Shell};
+use crate::start::report;
 use crate::statements::cut;
+use arrow::datatypes::DataType;
 use std::str::FromStr;
 use weir_api::{Parameter, Query};
 use weir_base::{Error, ErrorCode, Result, nearest};
 
 const HELP: &str = "\
-\\d [NAME]          columns of a table; without a name, all tables
+\\d [NAME]          columns of a table; without a name, all tables and views
 \\dt [PATTERN]      tables; * stands for any run of characters
+\\dv, \\dm [PATTERN] views, materialized views
 \\dn                schemas
 \\l                 sources and the lake
 \\plan QUERY        what the query would do, without running it
 \\i FILE            run the statements of a file
-\\x                 one block per row, on or off
-\\timing            time of each statement, on or off
-\\receipt           age and sources after each answer, on or off
+\\x [on|off]        one block per row
+\\timing [on|off]   time of each statement
+\\receipt [on|off]  age and sources after each answer
+\\pset null TEXT    what stands for NULL
 \\set [NAME VALUE]  set a setting; without a name, all settings
+\\errverbose        the last error with its code
+\\conninfo          who asks whom
 \\?                 this list
 \\q                 leave (Ctrl-D too)
-Statements end with `;`. Ctrl-C cancels a running one. Tab completes names.";
+Statements end with `;` or \\g, and with \\gx for one block per row. Ctrl-C cancels a running one. Tab completes names,
+the arrow keys and Ctrl-R bring back what was typed before.";
 
 /// A parsed backslash command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MetaCommand {
     Describe(String),
-    Tables(Option<String>),
+    /// Which kinds, and a pattern.
+    Tables(&'static [&'static str], Option<String>),
     Schemas,
     Sources,
     Plan(String),
     Include(String),
-    Expanded,
-    Timing,
-    Receipt,
+    Expanded(Option<bool>),
+    Timing(Option<bool>),
+    Receipt(Option<bool>),
+    Null(String),
+    LastError,
+    Connection,
     Set(Option<(String, String)>),
     Help,
     Quit,
 }
 
-const WORDS: [&str; 12] = ["d", "dt", "dn", "l", "plan", "i", "x", "timing", "receipt", "set", "?", "q"];
+const WORDS: [&str; 17] = ["d", "dt", "dv", "dm", "dn", "l", "plan", "i", "x", "timing", "receipt", "pset", "set", "errverbose", "conninfo", "?", "q"];
+
+const ALL: &[&str] = &["table", "foreign table", "view", "materialized view"];
+const TABLES: &[&str] = &["table", "foreign table"];
 
 impl FromStr for MetaCommand {
     type Err = Error;
@@ -54,16 +68,25 @@ impl FromStr for MetaCommand {
             rest => Ok(rest.to_owned()),
         };
         Ok(match word {
-            "d" | "d+" if rest.is_empty() => Self::Tables(None),
+            "d" | "d+" if rest.is_empty() => Self::Tables(ALL, None),
             "d" | "d+" => Self::Describe(rest.to_owned()),
-            "dt" | "dt+" | "dv" | "dm" => Self::Tables(Some(rest.to_owned()).filter(|rest| !rest.is_empty())),
+            "dt" | "dt+" => Self::Tables(TABLES, pattern(rest)),
+            "dv" | "dv+" => Self::Tables(&["view"], pattern(rest)),
+            "dm" | "dm+" => Self::Tables(&["materialized view"], pattern(rest)),
             "dn" | "dn+" => Self::Schemas,
             "l" | "l+" => Self::Sources,
             "plan" => Self::Plan(argument("a query")?),
             "i" => Self::Include(argument("a file")?),
-            "x" => Self::Expanded,
-            "timing" => Self::Timing,
-            "receipt" => Self::Receipt,
+            "x" => Self::Expanded(switch(word, rest)?),
+            "timing" => Self::Timing(switch(word, rest)?),
+            "receipt" => Self::Receipt(switch(word, rest)?),
+            "pset" => match rest.split_once(char::is_whitespace) {
+                Some(("null", text)) => Self::Null(text.trim().trim_matches('\'').to_owned()),
+                _ if rest == "null" => Self::Null(String::new()),
+                _ => return Err(Error::new(ErrorCode::Syntax, "\\pset knows only null").with_hint("write \\pset null TEXT; \\x switches the layout")),
+            },
+            "errverbose" => Self::LastError,
+            "conninfo" => Self::Connection,
             "set" if rest.is_empty() => Self::Set(None),
             "set" => {
                 let (name, value) = rest.split_once([' ', '=']).unwrap_or((rest, ""));
@@ -73,6 +96,20 @@ impl FromStr for MetaCommand {
             "q" | "quit" | "exit" => Self::Quit,
             unknown => return Err(unknown_command(unknown)),
         })
+    }
+}
+
+fn pattern(rest: &str) -> Option<String> {
+    Some(rest.to_owned()).filter(|rest| !rest.is_empty())
+}
+
+/// `on` or `off`; without either, the other way round.
+fn switch(word: &str, rest: &str) -> Result<Option<bool>> {
+    match rest.to_ascii_lowercase().as_str() {
+        "" => Ok(None),
+        "on" | "true" | "1" => Ok(Some(true)),
+        "off" | "false" | "0" => Ok(Some(false)),
+        _ => Err(Error::new(ErrorCode::Syntax, format!("\\{word} takes on or off"))),
     }
 }
 
@@ -88,24 +125,30 @@ impl Shell<'_> {
     pub(super) fn obey(&mut self, command: MetaCommand) -> Result<Next> {
         match command {
             MetaCommand::Describe(name) => self.describe(&name)?,
-            MetaCommand::Tables(pattern) => self.tables(pattern.as_deref())?,
+            MetaCommand::Tables(kinds, pattern) => self.tables(kinds, pattern.as_deref())?,
             MetaCommand::Schemas => self.schemas()?,
             MetaCommand::Sources => self.sources()?,
             MetaCommand::Plan(query) => self.plan(&query)?,
             MetaCommand::Include(file) => self.include(&file)?,
-            MetaCommand::Expanded => {
-                let layout = if self.show.style.layout == Layout::Aligned { Layout::Expanded } else { Layout::Aligned };
-                self.show.style.layout = layout;
-                println!("Expanded display is {}.", on_off(layout == Layout::Expanded));
+            MetaCommand::Expanded(on) => {
+                let on = on.unwrap_or(self.show.style.layout == Layout::Aligned);
+                self.show.style.layout = if on { Layout::Expanded } else { Layout::Aligned };
+                println!("Expanded display is {}.", on_off(on));
             }
-            MetaCommand::Timing => {
-                self.timing = !self.timing;
+            MetaCommand::Timing(on) => {
+                self.timing = on.unwrap_or(!self.timing);
                 println!("Timing is {}.", on_off(self.timing));
             }
-            MetaCommand::Receipt => {
-                self.show.receipt = !self.show.receipt;
+            MetaCommand::Receipt(on) => {
+                self.show.receipt = on.unwrap_or(!self.show.receipt);
                 println!("Receipts are {}.", on_off(self.show.receipt));
             }
+            MetaCommand::Null(text) => {
+                println!("NULL is shown as \"{text}\".");
+                self.show.style.null = text;
+            }
+            MetaCommand::LastError => self.last_error(),
+            MetaCommand::Connection => println!("{}", self.connection()),
             MetaCommand::Set(None) => self.look_up(Query::new("SHOW ALL")).map(|_| ())?,
             MetaCommand::Set(Some((name, value))) => self.client.session.settings().set(&name, &value)?,
             MetaCommand::Help => println!("{HELP}"),
@@ -129,13 +172,21 @@ impl Shell<'_> {
         Ok(())
     }
 
-    fn tables(&mut self, pattern: Option<&str>) -> Result<()> {
+    fn last_error(&self) {
+        match &self.last_error {
+            Some(error) => report(error),
+            None => println!("There is no previous error."),
+        }
+    }
+
+    fn tables(&mut self, kinds: &[&str], pattern: Option<&str>) -> Result<()> {
         let like = pattern.map_or_else(|| "%".to_owned(), like_of);
+        let kinds = Parameter::Array { element: DataType::Utf8, items: kinds.iter().map(|kind| Parameter::Text((*kind).to_owned())).collect() };
         let tables = "SELECT source, schema, \"table\", kind, rows_estimate AS rows, degraded_columns AS note FROM system.tables
-            WHERE lower(\"table\") LIKE lower($1) OR lower(source || '.' || schema || '.' || \"table\") LIKE lower($1)
-                OR lower(schema || '.' || \"table\") LIKE lower($1)
+            WHERE kind = ANY($2) AND (lower(\"table\") LIKE lower($1) OR lower(source || '.' || schema || '.' || \"table\") LIKE lower($1)
+                OR lower(schema || '.' || \"table\") LIKE lower($1))
             ORDER BY source, schema, \"table\"";
-        self.look_up(Query::new(tables).with_params(vec![Parameter::Text(like)])).map(|_| ())
+        self.look_up(Query::new(tables).with_params(vec![Parameter::Text(like), kinds])).map(|_| ())
     }
 
     fn schemas(&mut self) -> Result<()> {
@@ -213,9 +264,13 @@ mod tests {
 
     #[test]
     fn commands_are_read() {
-        assert_eq!("dt".parse::<MetaCommand>().unwrap(), MetaCommand::Tables(None));
+        assert_eq!("dt".parse::<MetaCommand>().unwrap(), MetaCommand::Tables(TABLES, None));
         assert_eq!("d app_pg.public.t;".parse::<MetaCommand>().unwrap(), MetaCommand::Describe("app_pg.public.t".into()));
         assert_eq!("set weir.read = 'live'".parse::<MetaCommand>().unwrap(), MetaCommand::Set(Some(("weir.read".into(), "live".into()))));
+        assert_eq!("x on".parse::<MetaCommand>().unwrap(), MetaCommand::Expanded(Some(true)));
+        assert_eq!("timing".parse::<MetaCommand>().unwrap(), MetaCommand::Timing(None));
+        assert_eq!("pset null '-'".parse::<MetaCommand>().unwrap(), MetaCommand::Null("-".into()));
+        assert_eq!("timing maybe".parse::<MetaCommand>().unwrap_err().message(), "\\timing takes on or off");
         assert_eq!("plan SELECT 1;".parse::<MetaCommand>().unwrap(), MetaCommand::Plan("SELECT 1".into()));
         assert_eq!("timng".parse::<MetaCommand>().unwrap_err().hint(), Some("did you mean \\timing? \\? lists all"));
         assert_eq!("plan".parse::<MetaCommand>().unwrap_err().message(), "\\plan needs a query");

@@ -7,7 +7,7 @@ use super::words::null_like;
 use super::{PG_CATALOG, catalog_table, folded, labels};
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident, JoinOperator, ObjectNamePart, Query, Select, SelectItem,
-    SetExpr, TableFactor, TableWithJoins, Value, ValueWithSpan, Visit, Visitor, VisitorMut,
+    SetExpr, Statement, TableFactor, TableWithJoins, Value, ValueWithSpan, Visit, Visitor, VisitorMut,
 };
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -43,6 +43,15 @@ impl VisitorMut for Void {
     }
 
     fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        if let Some(none) = no_rows(factor) {
+            *factor = none;
+        }
+        if let TableFactor::Derived { lateral, subquery, .. } = factor
+            && let SetExpr::Select(select) = subquery.body.as_ref()
+            && matches!(select.from.as_slice(), [only] if only.joins.is_empty() && matches!(&only.relation, TableFactor::Derived { subquery, .. } if is_void(subquery)))
+        {
+            *lateral = false;
+        }
         if let TableFactor::Derived { lateral, subquery, .. } = factor
             && is_void(subquery)
         {
@@ -128,7 +137,8 @@ fn never(selection: &Expr) -> bool {
 }
 
 /// Columns of the catalog that are never anything but NULL here.
-const ALWAYS_NULL: [&str; 9] = ["attacl", "attfdwoptions", "attoptions", "datacl", "nspacl", "relacl", "reloptions", "rolconfig", "useconfig"];
+const ALWAYS_NULL: [&str; 11] =
+    ["proacl", "typacl", "attacl", "attfdwoptions", "attoptions", "datacl", "nspacl", "relacl", "reloptions", "rolconfig", "useconfig"];
 
 fn column_in(expr: &Expr, names: &[&str]) -> bool {
     let column = match expr {
@@ -137,6 +147,23 @@ fn column_in(expr: &Expr, names: &[&str]) -> bool {
         _ => None,
     };
     column.is_some_and(|column| names.contains(&folded(column).as_str()))
+}
+
+/// Functions that give no rows here, as tables without rows: no table has partitions of its own, nobody listens, and the zones are not listed.
+fn no_rows(factor: &TableFactor) -> Option<TableFactor> {
+    let (TableFactor::Table { name, alias, args: Some(_), .. } | TableFactor::Function { name, alias, .. }) = factor else { return None };
+    let function = name.0.last().and_then(ObjectNamePart::as_ident).map(folded)?;
+    let columns = match function.as_str() {
+        "pg_partition_tree" => "NULL::int AS relid, NULL::int AS parentrelid, NULL::boolean AS isleaf, NULL::int AS level".to_owned(),
+        "pg_timezone_names" => "NULL::text AS name, NULL::text AS abbrev, NULL::text AS utc_offset, NULL::boolean AS is_dst".to_owned(),
+        "pg_listening_channels" => {
+            let column = alias.as_ref().map_or(function, |alias| folded(&alias.name));
+            format!("NULL::text AS {}", weir_base::quote_ident(&column))
+        }
+        _ => return None,
+    };
+    let Ok(Statement::Query(subquery)) = crate::bind::parse(&format!("SELECT {columns} WHERE false")) else { return None };
+    Some(TableFactor::Derived { lateral: false, subquery, alias: alias.clone(), sample: None })
 }
 
 /// Whether all that a set function is given is a list that is always NULL.

@@ -15,6 +15,18 @@ pub(super) struct Words;
 impl VisitorMut for Words {
     type Break = ();
 
+    /// `'lower'::regproc::oid`, before the inner cast is gone.
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if let Expr::Cast { expr: inner, data_type, .. } = expr
+            && type_name(data_type).as_deref() == Some("oid")
+            && let Expr::Cast { expr: operand, data_type: function, .. } = inner.as_ref()
+            && matches!(type_name(function).as_deref(), Some("regproc" | "regprocedure"))
+        {
+            *expr = call("regproc_oid", Some(operand.as_ref().clone()));
+        }
+        ControlFlow::Continue(())
+    }
+
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         match expr {
             Expr::Function(function) => unqualify(&mut function.name),
@@ -184,7 +196,7 @@ fn type_name(data_type: &DataType) -> Option<String> {
     match data_type {
         DataType::Regclass => Some("regclass".into()),
         DataType::Text => Some("text".into()),
-        DataType::Varchar(_) => Some("varchar".into()),
+        DataType::Varchar(None) => Some("varchar".into()),
         DataType::JSON => Some("json".into()),
         DataType::JSONB => Some("jsonb".into()),
         DataType::Custom(name, arguments) if arguments.is_empty() => last(name).map(|ident| ident.value.to_ascii_lowercase()),
@@ -211,9 +223,10 @@ fn plain_type(data_type: &mut DataType) {
         Some("date") => DataType::Date,
         Some("timestamp") => DataType::Timestamp(None, TimezoneInfo::None),
         Some("timestamptz") => DataType::Timestamp(None, TimezoneInfo::Tz),
-        Some("text" | "varchar" | "name" | "char" | "bpchar" | "sql_identifier" | "character_data" | "yes_or_no" | "aclitem" | "regoper" | "regconfig") => {
-            DataType::Text
-        }
+        Some(
+            "text" | "varchar" | "name" | "char" | "bpchar" | "sql_identifier" | "character_data" | "yes_or_no" | "aclitem" | "regoper" | "regoperator"
+            | "regconfig" | "regcollation" | "regdictionary",
+        ) => DataType::Text,
         _ => return,
     };
 }

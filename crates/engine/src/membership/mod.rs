@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `IN`, `EXISTS`, `INTERSECT ALL` and `EXCEPT ALL` with the meaning that SQL gives them; the query engine's own joins for them
+//! know no unknown and count no copies.
+
+mod copies;
+mod joins;
+mod same;
+mod subqueries;
+
+pub(crate) use joins::Joins;
+
+use datafusion::execution::SessionState;
+use std::sync::Arc;
+
+/// Adds the two rules.
+pub(crate) fn register(state: &mut SessionState) {
+    state.add_analyzer_rule(Arc::new(copies::CountCopies));
+    state.add_analyzer_rule(Arc::new(subqueries::ThreeValues));
+}

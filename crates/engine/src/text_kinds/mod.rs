@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Kinds of text: a uuid, an enum or JSON is read as text and compared as what it is. The kind travels as metadata of the field.
+
+mod json;
+mod rule;
+mod uuid;
+mod words;
+
+use arrow::datatypes::{DataType, Field};
+use datafusion::execution::SessionState;
+use std::collections::HashMap;
+use std::sync::Arc;
+use weir_source::Column;
+
+const KIND: &str = "weir.kind";
+const LABELS: &str = "weir.labels";
+const TYPE: &str = "weir.type";
+
+/// What a text stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TextKind {
+    Uuid,
+    Json,
+    Jsonb,
+    Enum(Arc<Labels>),
+}
+
+/// The labels of an enum in their order, which is how its values sort.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Labels {
+    type_name: String,
+    labels: Vec<String>,
+}
+
+/// Adds the rule that compares and sorts kinds of text as what they are.
+pub(crate) fn register(state: &mut SessionState) {
+    state.add_analyzer_rule(Arc::new(rule::CompareKinds));
+}
+
+/// The field of a source's column. Every column may be NULL whatever the source declares: a policy or a zero date can make one.
+pub(crate) fn field(column: &Column, source: &str) -> Field {
+    let field = Field::new(&column.name, column.data_type.clone(), true);
+    match kind(column, source) {
+        Some(kind) => field.with_metadata(kind.metadata()),
+        None => field,
+    }
+}
+
+/// The field of the SQL type `uuid`.
+pub(crate) fn uuid_field() -> Field {
+    Field::new("", DataType::Utf8, true).with_metadata(TextKind::Uuid.metadata())
+}
+
+fn kind(column: &Column, source: &str) -> Option<TextKind> {
+    if column.data_type != DataType::Utf8 {
+        return None;
+    }
+    if let Some(labels) = &column.labels {
+        return Some(TextKind::Enum(Arc::new(Labels { type_name: column.native_type.clone(), labels: labels.to_vec() })));
+    }
+    // A domain shows as `name (base)`.
+    let native = column.native_type.strip_suffix(')').and_then(|open| open.split_once(" (")).map_or(column.native_type.as_str(), |(_, base)| base);
+    match (native.to_ascii_lowercase().as_str(), source) {
+        ("uuid", _) => Some(TextKind::Uuid),
+        ("json", "postgres") => Some(TextKind::Json),
+        ("jsonb", "postgres") => Some(TextKind::Jsonb),
+        _ => None,
+    }
+}
+
+impl TextKind {
+    fn word(&self) -> &str {
+        match self {
+            Self::Uuid => "uuid",
+            Self::Json => "json",
+            Self::Jsonb => "jsonb",
+            Self::Enum(labels) => &labels.type_name,
+        }
+    }
+
+    fn metadata(&self) -> HashMap<String, String> {
+        let mut metadata = HashMap::new();
+        match self {
+            Self::Enum(labels) => {
+                metadata.insert(KIND.to_owned(), "enum".to_owned());
+                metadata.insert(TYPE.to_owned(), labels.type_name.clone());
+                let list: Vec<serde_json::Value> = labels.labels.iter().map(|label| label.as_str().into()).collect();
+                metadata.insert(LABELS.to_owned(), serde_json::Value::from(list).to_string());
+            }
+            other => {
+                metadata.insert(KIND.to_owned(), other.word().to_owned());
+            }
+        }
+        metadata
+    }
+
+    fn of(metadata: &HashMap<String, String>) -> Option<Self> {
+        Some(match metadata.get(KIND)?.as_str() {
+            "uuid" => Self::Uuid,
+            "json" => Self::Json,
+            "jsonb" => Self::Jsonb,
+            "enum" => {
+                let labels = serde_json::from_str(metadata.get(LABELS)?).ok()?;
+                Self::Enum(Arc::new(Labels { type_name: metadata.get(TYPE)?.clone(), labels }))
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl Labels {
+    /// Where a label stands.
+    fn rank(&self, label: &str) -> Option<i32> {
+        self.labels.iter().position(|known| known == label).and_then(|index| i32::try_from(index).ok())
+    }
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The rule that compares and sorts kinds of text as what they are, and refuses what PostgreSQL has no operator for.
+
+use super::words::{Word, Work, canonical_json, canonical_uuid, rank};
+use super::{Labels, TextKind};
+use crate::errors::carry;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::{DFSchema, ExprSchema, Result, ScalarValue};
+use datafusion::logical_expr::expr::{AggregateFunction, Cast, InList, ScalarFunction, Sort, TryCast};
+use datafusion::logical_expr::expr_rewriter::NamePreserver;
+use datafusion::logical_expr::utils::merge_schema;
+use datafusion::logical_expr::{Between, BinaryExpr, Case, Distinct, Expr, LogicalPlan, Operator};
+use datafusion::optimizer::AnalyzerRule;
+use std::sync::Arc;
+use weir_base::{Error, ErrorCode};
+
+#[derive(Debug)]
+pub(super) struct CompareKinds;
+
+impl AnalyzerRule for CompareKinds {
+    fn name(&self) -> &str {
+        "compare_kinds"
+    }
+
+    fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
+        plan.transform_up_with_subqueries(rewritten).data()
+    }
+}
+
+fn rewritten(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let mut schema = merge_schema(&plan.inputs());
+    if let LogicalPlan::TableScan(scan) = &plan {
+        schema.merge(&DFSchema::try_from_qualified_schema(scan.table_name.clone(), &scan.source.schema())?);
+    }
+    let names = NamePreserver::new(&plan);
+    let changed = plan.map_expressions(|expr| {
+        let name = names.save(&expr);
+        let changed = expr.transform_up(|node| compared(node, &schema))?;
+        Ok(changed.update_data(|expr| name.restore(expr)))
+    })?;
+    let touched = changed.transformed;
+    let plan = sorted(changed.data, &schema);
+    // A kind that was left behind further down is not inherited either.
+    let inherits =
+        matches!(plan, LogicalPlan::SubqueryAlias(_) | LogicalPlan::Projection(_) | LogicalPlan::Aggregate(_) | LogicalPlan::Join(_) | LogicalPlan::Window(_));
+    match touched || inherits {
+        true => plan.recompute_schema().map(Transformed::yes),
+        false => Ok(Transformed::yes(plan)),
+    }
+}
+
+/// Enums sort by the order of their labels.
+fn sorted(plan: LogicalPlan, schema: &DFSchema) -> LogicalPlan {
+    match plan {
+        LogicalPlan::Sort(mut sort) => {
+            sort.expr = by_rank(sort.expr, schema);
+            LogicalPlan::Sort(sort)
+        }
+        LogicalPlan::Distinct(Distinct::On(mut on)) => {
+            on.sort_expr = on.sort_expr.map(|order| by_rank(order, schema));
+            LogicalPlan::Distinct(Distinct::On(on))
+        }
+        other => other,
+    }
+}
+
+fn by_rank(order: Vec<Sort>, schema: &DFSchema) -> Vec<Sort> {
+    let ranked = |sort: Sort| match kind_of(&sort.expr, schema) {
+        Some(TextKind::Enum(labels)) => Sort { expr: Word::call(Work::Rank(labels), sort.expr), ..sort },
+        _ => sort,
+    };
+    order.into_iter().map(ranked).collect()
+}
+
+/// The kind of an expression; a literal has none and takes that of the other side.
+fn kind_of(expr: &Expr, schema: &DFSchema) -> Option<TextKind> {
+    match expr {
+        Expr::Column(column) => TextKind::of(schema.field_from_column(column).ok()?.metadata()),
+        Expr::OuterReferenceColumn(field, _) => TextKind::of(field.metadata()),
+        Expr::Alias(alias) => kind_of(&alias.expr, schema),
+        Expr::ScalarSubquery(subquery) => TextKind::of(subquery.subquery.schema().fields().first()?.metadata()),
+        Expr::ScalarFunction(function) if same_kind(function.name()) => function.args.iter().find_map(|argument| kind_of(argument, schema)),
+        Expr::ScalarFunction(function) => {
+            let word = (function.func.inner().as_ref() as &dyn std::any::Any).downcast_ref::<Word>()?;
+            word.gives_uuid().then_some(TextKind::Uuid)
+        }
+        Expr::Case(Case { when_then_expr, else_expr, .. }) => {
+            let mut results = when_then_expr.iter().map(|(_, result)| result).chain(else_expr);
+            results.find_map(|result| kind_of(result, schema))
+        }
+        _ => None,
+    }
+}
+
+/// Functions that give one of their arguments.
+fn same_kind(function: &str) -> bool {
+    matches!(function, "coalesce" | "nullif" | "greatest" | "least" | "nvl" | "ifnull")
+}
+
+fn compared(node: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    match node {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if order(op).is_some() => {
+            let Some(kind) = kind_of(&left, schema).or_else(|| kind_of(&right, schema)) else {
+                return Ok(Transformed::no(Expr::BinaryExpr(BinaryExpr { left, op, right })));
+            };
+            let by_order = order(op) == Some(true);
+            let (left, right) = (side(*left, &kind, by_order, schema)?, side(*right, &kind, by_order, schema)?);
+            Ok(Transformed::yes(Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right)))))
+        }
+        Expr::InList(InList { expr, list, negated }) => {
+            let Some(kind) = kind_of(&expr, schema) else { return Ok(Transformed::no(Expr::InList(InList { expr, list, negated }))) };
+            let expr = side(*expr, &kind, false, schema)?;
+            let list = list.into_iter().map(|item| side(item, &kind, false, schema)).collect::<Result<_>>()?;
+            Ok(Transformed::yes(Expr::InList(InList::new(Box::new(expr), list, negated))))
+        }
+        Expr::Between(Between { expr, negated, low, high }) => {
+            let Some(kind) = kind_of(&expr, schema) else { return Ok(Transformed::no(Expr::Between(Between { expr, negated, low, high }))) };
+            let ends = [*expr, *low, *high].map(|end| side(end, &kind, true, schema).map(Box::new));
+            let [expr, low, high] = ends;
+            Ok(Transformed::yes(Expr::Between(Between::new(expr?, negated, low?, high?))))
+        }
+        Expr::Cast(Cast { expr, field }) => Ok(match cast_of(&expr, &field, false, schema)? {
+            Some(cast) => Transformed::yes(cast),
+            None => Transformed::no(Expr::Cast(Cast { expr, field })),
+        }),
+        Expr::TryCast(TryCast { expr, field }) => Ok(match cast_of(&expr, &field, true, schema)? {
+            Some(cast) => Transformed::yes(cast),
+            None => Transformed::no(Expr::TryCast(TryCast { expr, field })),
+        }),
+        Expr::ScalarFunction(function) if same_kind(function.name()) => chosen(function, schema),
+        Expr::AggregateFunction(function) => aggregated(function, schema),
+        Expr::WindowFunction(mut window) => {
+            window.params.order_by = by_rank(window.params.order_by, schema);
+            Ok(Transformed::yes(Expr::WindowFunction(window)))
+        }
+        other => Ok(Transformed::no(other)),
+    }
+}
+
+/// Whether an operator compares, and if it asks for an order.
+fn order(op: Operator) -> Option<bool> {
+    match op {
+        Operator::Eq | Operator::NotEq | Operator::IsDistinctFrom | Operator::IsNotDistinctFrom => Some(false),
+        Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq => Some(true),
+        _ => None,
+    }
+}
+
+/// One side of a comparison as what is compared.
+fn side(expr: Expr, kind: &TextKind, by_order: bool, schema: &DFSchema) -> Result<Expr> {
+    let literal = text_literal(&expr).map(str::to_owned);
+    match kind {
+        TextKind::Uuid => match literal {
+            Some(text) => Ok(text_of(canonical_uuid(&text).map_err(carry)?)),
+            None => Ok(expr),
+        },
+        TextKind::Enum(labels) => enum_side(expr, literal, labels, by_order, schema),
+        TextKind::Jsonb if !by_order => match literal {
+            Some(text) => Ok(text_of(canonical_json(&text).map_err(carry)?)),
+            None => Ok(Word::call(Work::Canonical, expr)),
+        },
+        TextKind::Jsonb => Err(carry(
+            Error::new(ErrorCode::Unsupported, "jsonb values are not put in an order")
+                .with_hint("order by a part of it that is a number or a text, or cast it to text"),
+        )),
+        TextKind::Json => Err(carry(
+            Error::new(ErrorCode::UnknownFunction, "json values are not compared: there is no such operator")
+                .with_hint("cast it to text, which compares how it is written"),
+        )),
+    }
+}
+
+fn enum_side(expr: Expr, literal: Option<String>, labels: &Arc<Labels>, by_order: bool, schema: &DFSchema) -> Result<Expr> {
+    if let Some(text) = literal {
+        let place = rank(labels, &text).map_err(carry)?;
+        return Ok(if by_order { Expr::Literal(ScalarValue::Int32(Some(place)), None) } else { expr });
+    }
+    if !by_order || matches!(&expr, Expr::Literal(value, _) if value.is_null()) {
+        return Ok(expr);
+    }
+    match kind_of(&expr, schema) {
+        Some(TextKind::Enum(own)) if own == *labels => Ok(Word::call(Work::Rank(own), expr)),
+        _ => Err(carry(Error::new(ErrorCode::UnknownFunction, "an enum is put in an order with another type").with_hint("cast it to text on both sides"))),
+    }
+}
+
+fn text_literal(expr: &Expr) -> Option<&str> {
+    match expr {
+        Expr::Literal(ScalarValue::Utf8(Some(text)) | ScalarValue::LargeUtf8(Some(text)) | ScalarValue::Utf8View(Some(text)), _) => Some(text),
+        _ => None,
+    }
+}
+
+fn text_of(text: String) -> Expr {
+    Expr::Literal(ScalarValue::Utf8(Some(text)), None)
+}
+
+/// A cast to uuid, or one to text that leaves a kind behind.
+fn cast_of(expr: &Expr, field: &arrow::datatypes::FieldRef, tries: bool, schema: &DFSchema) -> Result<Option<Expr>> {
+    use arrow::datatypes::DataType::{LargeUtf8, Utf8, Utf8View};
+    if !matches!(field.data_type(), Utf8 | LargeUtf8 | Utf8View) {
+        return Ok(None);
+    }
+    match (TextKind::of(field.metadata()), text_literal(expr)) {
+        (Some(TextKind::Uuid), Some(text)) if !tries => Ok(Some(text_of(canonical_uuid(text).map_err(carry)?))),
+        (Some(TextKind::Uuid), _) => Ok(Some(Word::call(Work::Uuid { tries }, expr.clone()))),
+        _ if kind_of(expr, schema).is_some() => Ok(Some(Word::call(Work::Plain, expr.clone()))),
+        _ => Ok(None),
+    }
+}
+
+/// Literals beside a uuid are uuids; of enums there is no greatest here.
+fn chosen(function: ScalarFunction, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let kind = function.args.iter().find_map(|argument| kind_of(argument, schema));
+    let ordering = matches!(function.name(), "greatest" | "least");
+    match kind {
+        Some(TextKind::Uuid) => {
+            let ScalarFunction { func, args } = function;
+            let args = args.into_iter().map(|argument| side(argument, &TextKind::Uuid, false, schema)).collect::<Result<Vec<_>>>()?;
+            Ok(Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args })))
+        }
+        Some(TextKind::Enum(_)) if ordering => Err(carry(extreme_of_enum())),
+        _ => Ok(Transformed::no(Expr::ScalarFunction(function))),
+    }
+}
+
+fn aggregated(mut function: AggregateFunction, schema: &DFSchema) -> Result<Transformed<Expr>> {
+    let extreme = matches!(function.func.name(), "min" | "max");
+    if extreme && function.params.args.iter().any(|argument| matches!(kind_of(argument, schema), Some(TextKind::Enum(_)))) {
+        return Err(carry(extreme_of_enum()));
+    }
+    function.params.order_by = by_rank(function.params.order_by, schema);
+    Ok(Transformed::yes(Expr::AggregateFunction(function)))
+}
+
+fn extreme_of_enum() -> Error {
+    Error::new(ErrorCode::Unsupported, "the least or greatest value of an enum is not computed here")
+        .with_hint("ORDER BY it and take the first row, or cast it to text to compare letters")
+}

@@ -1,0 +1,69 @@
+-- Filters that a source may do for us: comparisons, NULLs, lists, ranges, patterns. `@t` is the table t in whichever place is asked.
+SELECT id FROM @people WHERE name = 'dee' ORDER BY id
+SELECT id FROM @people WHERE name = 'dee ' ORDER BY id
+SELECT id FROM @people WHERE name = 'ANA' ORDER BY id
+SELECT id FROM @people WHERE name <> 'ana' ORDER BY id
+SELECT id FROM @people WHERE NOT (name = 'ana') ORDER BY id
+SELECT id FROM @people WHERE city = '' ORDER BY id
+SELECT id FROM @people WHERE city IS NULL OR city = 'Paris' ORDER BY id
+SELECT id FROM @people WHERE city IN ('berlin', 'Paris ', 'Malmo') ORDER BY id
+SELECT id FROM @people WHERE city NOT IN ('berlin', 'Paris') ORDER BY id
+SELECT id FROM @people WHERE city NOT IN ('berlin', NULL) ORDER BY id
+SELECT id FROM @people WHERE city IN ('Oslo', NULL) ORDER BY id
+SELECT id FROM @people WHERE (city IN ('Oslo', NULL)) IS NULL ORDER BY id
+SELECT id FROM @people WHERE name > 'Z' ORDER BY id
+SELECT id FROM @people WHERE name BETWEEN 'A' AND 'a' ORDER BY id
+SELECT id FROM @people WHERE name NOT BETWEEN 'A' AND 'b' ORDER BY id
+SELECT id FROM @people WHERE name < 'b' AND city >= 'B' ORDER BY id
+SELECT id FROM @people WHERE city IS DISTINCT FROM 'Oslo' ORDER BY id
+SELECT id FROM @people WHERE city IS NOT DISTINCT FROM NULL ORDER BY id
+SELECT id FROM @people WHERE credit = 0 ORDER BY id
+SELECT id FROM @people WHERE credit >= 100.1 ORDER BY id
+SELECT id FROM @people WHERE credit > 100.095 ORDER BY id
+SELECT id FROM @people WHERE credit = 100.100 ORDER BY id
+SELECT id FROM @people WHERE credit = 100.104 ORDER BY id
+SELECT id FROM @people WHERE credit < -0.04 AND credit > -3.34 ORDER BY id
+SELECT id FROM @people WHERE points = 9007199254740993 ORDER BY id
+SELECT id FROM @people WHERE points > 9007199254740992 ORDER BY id
+SELECT id FROM @people WHERE points = 9223372036854775807 OR points = -9223372036854775808 ORDER BY id
+SELECT id FROM @people WHERE points > 4.5 ORDER BY id
+SELECT id FROM @people WHERE points = 5.0 ORDER BY id
+SELECT id FROM @people WHERE id = 2.5 ORDER BY id
+SELECT id FROM @people WHERE id > 4000000000 ORDER BY id
+SELECT id FROM @people WHERE id < 99999999999999999999 AND id > 8 ORDER BY id
+SELECT id FROM @people WHERE score = 0.1 ORDER BY id
+SELECT id FROM @people WHERE score > -0.25 ORDER BY id
+SELECT id FROM @people WHERE score >= 1e300 ORDER BY id
+SELECT id FROM @people WHERE score BETWEEN 0 AND 1.5 ORDER BY id
+SELECT id FROM @people WHERE born = DATE '1990-02-28' ORDER BY id
+SELECT id FROM @people WHERE born = '1984-02-29' ORDER BY id
+SELECT id FROM @people WHERE born < DATE '1970-01-01' ORDER BY id
+SELECT id FROM @people WHERE born > DATE '2000-12-30' AND born <= DATE '9999-12-31' ORDER BY id
+SELECT id FROM @people WHERE born >= TIMESTAMP '1990-02-28 00:00:01' ORDER BY id
+SELECT id FROM @people WHERE joined = TIMESTAMP '2026-11-30 06:07:08.000009' ORDER BY id
+SELECT id FROM @people WHERE joined < TIMESTAMP '2026-11-30 06:07:08.000009' AND joined > '2026-01-31 23:59:59' ORDER BY id
+SELECT id FROM @people WHERE joined >= DATE '2026-02-28' ORDER BY id
+SELECT id FROM @people WHERE joined >= TIMESTAMP '2026-03-01 00:00:00' - INTERVAL '1' DAY ORDER BY id
+SELECT id FROM @people WHERE joined::date = DATE '2026-11-30' ORDER BY id
+SELECT id FROM @people WHERE joined IS NULL ORDER BY id
+SELECT id FROM @people WHERE NOT (boss > 1) ORDER BY id
+SELECT id FROM @people WHERE NOT (boss > 1 AND city = 'Oslo') ORDER BY id
+SELECT id FROM @people WHERE boss > 1 OR credit > 100 ORDER BY id
+SELECT id FROM @people WHERE (boss > 1 OR credit > 100) IS NOT TRUE ORDER BY id
+SELECT id FROM @people WHERE (boss = 1) IS UNKNOWN ORDER BY id
+SELECT id FROM @people WHERE (boss = 1) IS NOT FALSE ORDER BY id
+SELECT id FROM @people WHERE boss = boss ORDER BY id
+SELECT id FROM @people WHERE boss = id - 1 ORDER BY id
+SELECT id FROM @people WHERE boss + 1 > 2 ORDER BY id
+SELECT id FROM @people WHERE false ORDER BY id
+SELECT id FROM @people WHERE NULL ORDER BY id
+SELECT id FROM @people WHERE 1 = 1 AND id < 3 ORDER BY id
+SELECT id FROM @people WHERE id IN (3, 3, 1, 1000) ORDER BY id
+SELECT id FROM @people WHERE (id, boss) IN ((2, 1), (3, 2)) ORDER BY id
+SELECT id FROM @people WHERE (id, boss) = (2, 1) ORDER BY id
+SELECT id FROM @people WHERE id = ANY (ARRAY[1, 2]) ORDER BY id
+SELECT id FROM @people ORDER BY id LIMIT 0
+SELECT id FROM @people WHERE id > 2 ORDER BY id DESC LIMIT 3 OFFSET 2
+SELECT count(*) FROM (SELECT id FROM @people WHERE city = 'Oslo' LIMIT 1) AS t
+SELECT count(*) FROM (SELECT id FROM @people WHERE name = 'dee' LIMIT 5) AS t
+SELECT id FROM @numbers, @people WHERE n = id AND f < d + 0.1 ORDER BY id
