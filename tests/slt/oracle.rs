@@ -307,11 +307,8 @@ fn computing(name: &str) -> Vec<String> {
     for record in records {
         match record {
             Record::Comment(lines) => left_out = lines.iter().any(|line| line.trim_start().starts_with("no oracle:")),
-            Record::Query { sql, .. } | Record::Statement { sql, .. } => {
-                if !std::mem::take(&mut left_out) {
-                    statements.push(sql);
-                }
-            }
+            Record::Query { .. } | Record::Statement { .. } if std::mem::take(&mut left_out) => {}
+            Record::Query { sql, .. } | Record::Statement { sql, .. } => statements.push(sql),
             _ => {}
         }
     }

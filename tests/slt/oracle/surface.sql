@@ -195,3 +195,9 @@ SELECT DATE '2026-01-01' + id * INTERVAL '1 day' FROM @people ORDER BY id
 SELECT max(placed_at) - min(placed_at), EXTRACT(epoch FROM max(placed_at) - min(placed_at)) FROM @orders
 SELECT EXTRACT(second FROM placed_at), EXTRACT(isoyear FROM placed_at), date_part('century', placed_at) FROM @orders ORDER BY placed_at
 SELECT count FROM (SELECT count(*) FROM @people) x
+SELECT count(*) FILTER (WHERE NULL), count(*) FROM @people
+SELECT to_date('2026-01-02', 'YYYY-MM-DD'), to_date('02 Jan 2026', 'DD Mon YYYY'), to_date('2026032', 'YYYYDDD')
+SELECT to_timestamp('2026-01-02 10:11:12.250000', 'YYYY-MM-DD HH24:MI:SS.US'), to_timestamp('20260102T0311 pm', 'YYYYMMDD"T"HH12MI am')
+SELECT to_char(placed_at, 'YYYY-MM-DD HH24:MI:SS'), to_char(placed_at, 'Day, FMDDth Mon YYYY') FROM @orders ORDER BY placed_at
+-- refused 0A000: a year of two digits is read by another rule
+SELECT to_date('26-01-02', 'YY-MM-DD')

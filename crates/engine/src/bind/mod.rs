@@ -17,6 +17,7 @@ mod rewrite;
 mod show;
 mod similar;
 mod statement;
+mod time_patterns;
 mod type_names;
 mod writes;
 

@@ -3,10 +3,11 @@
 
 use super::interval;
 use super::similar;
+use super::time_patterns::in_percent_words;
 use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, CharacterLength, DataType, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList,
-    FunctionArguments, Ident, Interval, ObjectName, OrderByExpr, OrderByOptions, Statement, UnaryOperator, Value, VisitMut, VisitorMut,
+    FunctionArguments, Ident, Interval, ObjectName, OrderByExpr, OrderByOptions, Statement, TimezoneInfo, UnaryOperator, Value, VisitMut, VisitorMut,
 };
 use std::ops::ControlFlow;
 use weir_base::{Error, ErrorCode, Result};
@@ -207,7 +208,7 @@ fn compared_with_rows(word: &str) -> Error {
 }
 
 fn local_timestamp() -> Expr {
-    cast(call("now", Vec::new()), DataType::Timestamp(None, datafusion::sql::sqlparser::ast::TimezoneInfo::None))
+    cast(call("now", Vec::new()), DataType::Timestamp(None, TimezoneInfo::None))
 }
 
 /// `(a, b) OVERLAPS (c, d)`: the periods share an instant; each includes its begin and not its end, unless both are one.
@@ -270,6 +271,7 @@ fn renamed(function: &mut Function) -> Result<Option<Expr>> {
         return Ok(None);
     }
     sort_distinct(function, &name);
+    type_unknown_filter(function);
     if name == "make_interval" {
         return super::make_interval::ordered(function).map(Some);
     }
@@ -277,10 +279,14 @@ fn renamed(function: &mut Function) -> Result<Option<Expr>> {
     Ok(match (name.as_str(), arguments.as_mut_slice()) {
         ("mod", [a, b]) => Some(binary(a.clone(), BinaryOperator::Modulo, b.clone())),
         ("age", [since]) => {
-            let today = cast(call("current_date", Vec::new()), DataType::Timestamp(None, datafusion::sql::sqlparser::ast::TimezoneInfo::None));
+            let today = cast(call("current_date", Vec::new()), DataType::Timestamp(None, TimezoneInfo::None));
             Some(call("age", vec![today, since.clone()]))
         }
         ("localtimestamp", []) => Some(local_timestamp()),
+        ("to_date" | "to_timestamp", [text, pattern]) => match literal(pattern).filter(|pattern| !pattern.contains('%')) {
+            Some(pattern) => Some(read_by(&name, text.clone(), pattern)?),
+            None => None,
+        },
         // Whole, and exact however long: what is left over is taken away first.
         ("div", [a, b]) => {
             let without_rest = binary(a.clone(), BinaryOperator::Minus, binary(a.clone(), BinaryOperator::Modulo, b.clone()));
@@ -289,6 +295,22 @@ fn renamed(function: &mut Function) -> Result<Option<Expr>> {
         }
         ("atan2", [y, x]) => Some(call("atan2", vec![double(y), double(x)])),
         _ => None,
+    })
+}
+
+/// `FILTER (WHERE NULL)` lets nothing through; the query engine wants to be told that this NULL is a boolean.
+fn type_unknown_filter(function: &mut Function) {
+    if let Some(filter) = function.filter.as_mut().filter(|filter| matches!(&***filter, Expr::Value(value) if value.value == Value::Null)) {
+        **filter = cast(take(filter), DataType::Boolean);
+    }
+}
+
+/// A date, or the instant at which a clock of the session shows it.
+fn read_by(name: &str, text: Expr, pattern: &str) -> Result<Expr> {
+    let pattern = Expr::value(Value::SingleQuotedString(in_percent_words(pattern)?));
+    Ok(match name {
+        "to_date" => call("to_date", vec![text, pattern]),
+        _ => cast(call("to_timestamp_micros", vec![text, pattern]), DataType::Timestamp(None, TimezoneInfo::WithTimeZone)),
     })
 }
 

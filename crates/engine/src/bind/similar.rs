@@ -25,7 +25,7 @@ fn regex(pattern: &str, escape: Option<char>) -> String {
     let mut chars = pattern.chars();
     while let Some(c) = chars.next() {
         if Some(c) == escape {
-            written.extend(chars.next().map(itself).unwrap_or_default().chars());
+            written.push_str(&chars.next().map(itself).unwrap_or_default());
             continue;
         }
         match c {

@@ -23,7 +23,7 @@ fn out_of_range(what: &str) -> DataFusionError {
 
 /// `a / b` of two decimals.
 pub(super) fn divide() -> Scalar {
-    Scalar::any(QUOTIENT, 2, |types, _| quotient_type(types), |arrays, returns| quotient(arrays, returns))
+    Scalar::any(QUOTIENT, 2, |types, _| quotient_type(types), quotient)
 }
 
 pub(super) const QUOTIENT: &str = "numeric_divide";
@@ -95,7 +95,7 @@ pub(super) fn to_even() -> Scalar {
 
 /// `trunc(decimal, digits)`, exact.
 pub(super) fn truncate() -> Scalar {
-    Scalar::any("numeric_trunc", 2, |types, literals| truncated_type(types, literals), |arrays, returns| truncated(arrays, returns))
+    Scalar::any("numeric_trunc", 2, truncated_type, truncated)
 }
 
 fn truncated_type(types: &[DataType], literals: &[Option<&ScalarValue>]) -> Result<DataType> {

@@ -80,15 +80,15 @@ impl Convert {
     fn array(&self, values: &ArrayRef) -> PlanResult<ArrayRef> {
         let zone = Zone::named(&self.zone).map_err(carry)?;
         let converted = match (kind(&self.from), kind(&self.to)) {
-            (Some(Kind::Text), Some(to)) => self.from_text(values, to, zone),
+            (Some(Kind::Text), Some(to)) => self.read_texts(values, to, zone),
             (Some(from), Some(Kind::Text)) => self.to_text(values, from, zone),
-            (Some(from), Some(to)) => self.from_number(values, from, to, zone),
+            (Some(from), Some(to)) => self.shift_numbers(values, from, to, zone),
             _ => Err(Error::internal("a cast that is not one of dates and times").into()),
         };
         converted.map_err(|failed| failed.into_plan())
     }
 
-    fn from_text(&self, values: &ArrayRef, to: Kind, zone: Zone) -> Result<ArrayRef, Failed> {
+    fn read_texts(&self, values: &ArrayRef, to: Kind, zone: Zone) -> Result<ArrayRef, Failed> {
         let wanted = match to {
             Kind::Date => Wanted::Date,
             Kind::Clock => Wanted::Clock,
@@ -100,7 +100,7 @@ impl Convert {
         self.finished(read.collect::<Result<Int64Array>>()?)
     }
 
-    fn from_number(&self, values: &ArrayRef, from: Kind, to: Kind, zone: Zone) -> Result<ArrayRef, Failed> {
+    fn shift_numbers(&self, values: &ArrayRef, from: Kind, to: Kind, zone: Zone) -> Result<ArrayRef, Failed> {
         let numbers = micros_or_days(values)?;
         let convert = |number: i64| match (from, to) {
             (Kind::Date, Kind::Local) => number.checked_mul(DAY_MICROS).ok_or_else(out_of_range),

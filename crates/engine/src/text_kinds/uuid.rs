@@ -12,7 +12,7 @@ pub(super) fn canonical(text: &str) -> Option<String> {
     let mut hyphen = true;
     for letter in bare.chars() {
         match letter {
-            '-' if !hyphen && digits.len() % 4 == 0 && digits.len() < 32 => hyphen = true,
+            '-' if !hyphen && digits.len().is_multiple_of(4) && digits.len() < 32 => hyphen = true,
             _ if letter.is_ascii_hexdigit() => {
                 digits.push(letter.to_ascii_lowercase());
                 hyphen = false;

@@ -69,7 +69,6 @@ async fn psql_copies_fetches_and_describes() {
     let doors = Doors::open().await;
     let script = "copy (select n from numbers(3)) to stdout with (format csv, header);
 copy (select text_is_not_there) to stdout;
-copy lake.a.b from stdin;
 begin;
 declare c cursor for select n from numbers(5000);
 fetch 2 from c;
@@ -97,7 +96,6 @@ select n from numbers(1) \\gdesc
     let output = doors.psql(&script.replace("select n from numbers where n < $1 \\bind 2 \\g\n", "")).await;
     let expected = "n\n0\n1\n2
 ERROR:  not in the canned service\nDETAIL:  24 bytes
-ERROR:  COPY FROM is not supported\nHINT:  use INSERT INTO … SELECT, or CREATE TABLE … AS SELECT
  n \n---\n 0\n 1\n(2 rows)\n
   n   \n------\n 4002\n(1 row)\n
 ERROR:  cursor can only scan forward\nHINT:  use FETCH n, FETCH NEXT or FETCH ALL
@@ -112,6 +110,14 @@ ERROR:  cursor \"held\" does not exist
     // \gdesc asks the server to name the types: that needs pg_catalog, which is the engine's.
     let expected = expected.split(" Column |").next().unwrap();
     assert!(output.starts_with(expected), "{output}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn copy_into_a_table_is_refused_with_the_way_to_do_it() {
+    let doors = Doors::open().await;
+    // Nothing stands behind it: newer psql takes the lines after a COPY that failed for its data.
+    let output = doors.psql("copy lake.a.b from stdin;\n").await;
+    assert_eq!(output, "ERROR:  COPY FROM is not supported\nHINT:  use INSERT INTO … SELECT, or CREATE TABLE … AS SELECT\n");
 }
 
 #[tokio::test(flavor = "multi_thread")]
