@@ -13,6 +13,8 @@ use weir_source::{Health, Source, SourceTable};
 
 /// A failed discovery is believed this long, so that a hundred waiting queries do not knock one after the other.
 const FAILURE_TTL: Duration = Duration::from_millis(1_000);
+/// A failure is believed so many times as long as it took to notice.
+const FAILURE_TTL_PER_WAIT: u32 = 4;
 /// A list of tables is not read again because a name was not in it before it is this many times as old as reading it took:
 /// a new table shows at once, and a stream of wrong names keeps the source busy for a small part of the time.
 const REFRESH_AGE_FACTOR: u32 = 10;
@@ -136,7 +138,8 @@ impl SourceHandle {
     async fn catalog_younger_than(&self, age_max: fn(&Known) -> Duration) -> Result<Arc<SourceCatalog>> {
         let mut known = self.known.lock().await;
         if let Some(known) = known.as_ref() {
-            let ttl = if known.outcome.is_ok() { age_max(known) } else { FAILURE_TTL };
+            // A source that lets its callers wait is asked less often than one that says no at once.
+            let ttl = if known.outcome.is_ok() { age_max(known) } else { FAILURE_TTL.max(known.took * FAILURE_TTL_PER_WAIT) };
             if known.at.elapsed() < ttl {
                 return known.outcome.clone();
             }

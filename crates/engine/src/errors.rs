@@ -155,6 +155,9 @@ fn from_arrow(error: &ArrowError) -> Error {
         ArrowError::IoError(text, io) if out_of_disk(io) => {
             Error::new(ErrorCode::OutOfResources, "the disk for spilled data is full").with_detail(text.clone())
         }
+        ArrowError::InvalidArgumentError(text) if text.contains("non UTF-8") => {
+            Error::new(ErrorCode::BadValue, "bytes that are no text").with_hint("write encode(column, 'hex') or column::text")
+        }
         ArrowError::ComputeError(text) if text.contains("overflow") => {
             Error::new(ErrorCode::ValueOutOfRange, "result of an arithmetic operation is out of range")
         }
@@ -255,6 +258,9 @@ fn from_execution_text(text: &str) -> Error {
     }
     if folded.contains("date_trunc granularity") {
         return Error::new(ErrorCode::BadSetting, "date_trunc does not know this unit").with_detail(without_quoted(&line));
+    }
+    if folded.contains("exceeds the representable i64 range") {
+        return Error::new(ErrorCode::MomentOutOfRange, "date or timestamp out of range");
     }
     if folded.contains("divide by zero") || folded.contains("division by zero") {
         return Error::new(ErrorCode::DivisionByZero, "division by zero");

@@ -112,8 +112,9 @@ impl QueryRun {
         })
     }
 
+    /// What was waited for is over.
     pub fn enter(&self, state: QueryState) {
-        self.lock_state().state = state;
+        *self.lock_state() = State { state, note: None };
     }
 
     pub fn wait_for(&self, note: String) {

@@ -5,7 +5,7 @@ use std::error::Error as StdError;
 use weir_base::{Error, ErrorCode};
 
 /// What the operating system says when no more can be written: no space, quota, file size limit.
-const FULL: [&str; 5] = ["os error 28", "os error 122", "os error 27", "No space left", "StorageFull"];
+const FULL: [&str; 6] = ["os error 28", "os error 122", "os error 27", "No space left", "StorageFull", "database or disk is full"];
 /// What a store says when it cannot be reached.
 const UNREACHABLE: [&str; 4] = ["os error 111", "Connection refused", "dns error", "ConnectError"];
 

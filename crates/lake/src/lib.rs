@@ -16,6 +16,7 @@ mod filter;
 mod footer;
 mod lake;
 mod manifest;
+mod moments;
 mod origin;
 mod partition;
 mod plan;

@@ -2,7 +2,8 @@
 //! Which partition each row of a batch goes to.
 
 use crate::fault::{at, computing};
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, UInt32Array};
+use crate::moments::MomentGuard;
+use arrow::array::{ArrayRef, AsArray, RecordBatch, StructArray, UInt32Array};
 use arrow::compute::take_record_batch;
 use arrow::row::{RowConverter, SortField};
 use iceberg::arrow::{PartitionValueCalculator, arrow_struct_to_literal};
@@ -15,6 +16,7 @@ use weir_base::{Error, Result};
 pub(crate) struct Splitter {
     schema: SchemaRef,
     spec: PartitionSpecRef,
+    guard: MomentGuard,
     calculator: PartitionValueCalculator,
     converter: RowConverter,
 }
@@ -27,13 +29,16 @@ impl Splitter {
         };
         let sort = fields.iter().map(|field| SortField::new(field.data_type().clone())).collect();
         let converter = RowConverter::new(sort).map_err(computing)?;
-        Ok(Self { schema, spec, calculator, converter })
+        let guard = MomentGuard::new(&schema, &spec);
+        Ok(Self { schema, spec, guard, calculator, converter })
     }
 
-    /// The batch cut by partition; each part keeps its rows' order.
+    /// The batch cut by partition; each part keeps its rows' order. Error: 22008 for a moment that cannot name a partition.
     pub(crate) fn split(&self, batch: &RecordBatch) -> Result<Vec<(PartitionKey, RecordBatch)>> {
+        self.guard.check(batch)?;
         let values = self.calculator.calculate(batch).map_err(at("cannot compute partition values"))?;
-        let rows = self.converter.convert_columns(values.as_struct().columns()).map_err(computing)?;
+        let values = self.guard.with_true_days(values.as_struct(), batch)?;
+        let rows = self.converter.convert_columns(values.columns()).map_err(computing)?;
         let mut groups: HashMap<arrow::row::Row<'_>, Vec<u32>> = HashMap::new();
         for (index, row) in rows.iter().enumerate() {
             groups.entry(row).or_default().push(index as u32);
@@ -48,8 +53,8 @@ impl Splitter {
         Ok(parts)
     }
 
-    fn tuple(&self, values: &ArrayRef, row: u32) -> Result<Struct> {
-        let one: ArrayRef = Arc::new(values.slice(row as usize, 1).as_struct().clone());
+    fn tuple(&self, values: &StructArray, row: u32) -> Result<Struct> {
+        let one: ArrayRef = Arc::new(values.slice(row as usize, 1));
         let mut literals = arrow_struct_to_literal(&one, self.calculator.partition_type()).map_err(at("cannot read partition values"))?;
         match literals.pop().flatten() {
             Some(Literal::Struct(tuple)) => Ok(tuple),

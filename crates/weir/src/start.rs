@@ -10,6 +10,13 @@ use std::process::ExitCode;
 use tokio::runtime::Runtime;
 use weir_base::{Error, ErrorCode, Result};
 
+/// A question that computes holds a thread per partition for as long as it does. The others then still answer.
+const THREADS_PER_CORE: usize = 4;
+/// Deep statements are walked by recursion, as deep as `limits` allow; what is not used of a stack costs nothing.
+const STACK_BYTES: usize = 64 << 20;
+/// Threads for file reads and drivers that block. Each keeps what it has freed for itself, so that many of them cost memory.
+const BLOCKING_THREADS: usize = 16;
+
 /// What a command came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
@@ -67,7 +74,10 @@ fn run(cli: Cli) -> Result<Outcome> {
 
 /// Runs a command on threads of its own. Once it has closed what it opened, nothing that still computes is waited for.
 fn with_runtime(command: impl FnOnce(&Runtime) -> Result<Outcome>) -> Result<Outcome> {
-    let built = tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("weir").build();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.enable_all().thread_name("weir").worker_threads(cores * THREADS_PER_CORE).thread_stack_size(STACK_BYTES).max_blocking_threads(BLOCKING_THREADS);
+    let built = builder.build();
     let runtime = built.map_err(|error| Error::internal("threads cannot be started").with_detail(error.to_string()))?;
     let outcome = command(&runtime);
     runtime.shutdown_background();

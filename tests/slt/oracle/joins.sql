@@ -72,7 +72,7 @@ SELECT id, boss NOT IN (SELECT person_id FROM @orders WHERE person_id IS NOT NUL
 SELECT id, EXISTS (SELECT 1 FROM @orders o WHERE o.person_id = p.id) FROM @people p ORDER BY id
 SELECT id FROM @people p WHERE EXISTS (SELECT 1 FROM @orders o WHERE o.person_id = p.id) OR city = 'Oslo' ORDER BY id
 SELECT id FROM @people WHERE city IN (SELECT p2.city FROM @people p2 GROUP BY p2.city HAVING count(*) > 1) ORDER BY id
--- refused 42601: rows of several columns in a question
+-- refused 0A000: rows of several columns in a question
 SELECT id FROM @people WHERE (id, city) IN (SELECT max(id), city FROM @people GROUP BY city) ORDER BY id
 -- refused 0A000: an aggregate that is tied to the row by something else than equality
 SELECT id FROM @people p WHERE credit > (SELECT avg(p2.credit) FROM @people p2 WHERE p2.city IS NOT DISTINCT FROM p.city) ORDER BY id

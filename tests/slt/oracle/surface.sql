@@ -201,3 +201,11 @@ SELECT to_timestamp('2026-01-02 10:11:12.250000', 'YYYY-MM-DD HH24:MI:SS.US'), t
 SELECT to_char(placed_at, 'YYYY-MM-DD HH24:MI:SS'), to_char(placed_at, 'Day, FMDDth Mon YYYY') FROM @orders ORDER BY placed_at
 -- refused 0A000: a year of two digits is read by another rule
 SELECT to_date('26-01-02', 'YY-MM-DD')
+SELECT (SELECT 1 WHERE false), (SELECT count(*) WHERE false), coalesce((SELECT 5 FROM @people WHERE id = -1), 0)
+SELECT count(*) FROM @people WHERE id > coalesce((SELECT 3 FROM @people WHERE id = -1), 0)
+SELECT (SELECT 'x' FROM @people WHERE id = -1), (SELECT 1 LIMIT 0), (SELECT 2 WHERE true)
+SELECT 5>-1, 2>=-1, 3<>-3
+SELECT '\xDEAD'::bytea = '\xdead', decode('616263', 'hex')::text, '\x616263'::bytea IN ('abc', 'x'), 'a\\b'::bytea::text
+SELECT 1 AS a, 2 AS a
+SELECT id AS x, id + 1 AS x FROM @people ORDER BY id
+SELECT DATE '9999-12-31' > now(), DATE '9999-12-31' > current_timestamp, now() > DATE '2000-01-01', now() = current_timestamp

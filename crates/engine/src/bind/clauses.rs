@@ -2,19 +2,19 @@
 //! Clauses of a query that the query engine does not know, said in clauses that it knows: FETCH FIRST, TABLE, column lists of
 //! recursive common table expressions, names of functions in FROM.
 
+use super::dialect::WeirDialect;
 use super::operators::{call, cast};
 use datafusion::sql::sqlparser::ast::{
     DataType, ExactNumberInfo, Expr, Fetch, Ident, Join, JoinConstraint, JoinOperator, LimitClause, ObjectName, ObjectNamePart, Query, Select, SelectItem,
     SetExpr, Statement, TableAlias, TableAliasColumnDef, TableFactor, Value, Values, Visit, VisitMut, Visitor, VisitorMut, With,
 };
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::ops::ControlFlow;
 use weir_base::{Error, ErrorCode, Result};
 
-/// Errors: 0A000 for FETCH … WITH TIES and FETCH … PERCENT, and for WITH ORDINALITY.
+/// Errors: 0A000 for FETCH … WITH TIES and FETCH … PERCENT, for TABLESAMPLE and for WITH ORDINALITY.
 pub(super) fn adapt(statement: &mut Statement) -> Result<()> {
     let series_value = Visit::visit(&*statement, &mut MentionsValue).is_break();
     match statement.visit(&mut Clauses { series_value }) {
@@ -75,6 +75,10 @@ impl VisitorMut for Clauses {
     }
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<Error> {
+        if let TableFactor::Table { sample: Some(_), .. } | TableFactor::Derived { sample: Some(_), .. } = factor {
+            let error = Error::new(ErrorCode::Unsupported, "TABLESAMPLE is not in Weir");
+            return ControlFlow::Break(error.with_hint("keep a tenth of the rows with WHERE random() < 0.1"));
+        }
         if let TableFactor::Table { with_ordinality: true, .. } | TableFactor::Function { with_ordinality: true, .. } = factor {
             let error = Error::new(ErrorCode::Unsupported, "WITH ORDINALITY is not in Weir");
             return ControlFlow::Break(error.with_hint("number the rows with row_number() OVER ()"));
@@ -131,7 +135,7 @@ fn name_first_terms(with: &mut With) {
 /// `SELECT * FROM (term) AS first_term(names)`.
 fn with_names(term: &SetExpr, names: &[TableAliasColumnDef]) -> Option<SetExpr> {
     const FRAME: &str = "SELECT * FROM (SELECT 1) AS first_term";
-    let mut frame = Parser::new(&PostgreSqlDialect {}).try_with_sql(FRAME).ok()?.parse_query().ok()?;
+    let mut frame = Parser::new(&WeirDialect).try_with_sql(FRAME).ok()?.parse_query().ok()?;
     let SetExpr::Select(select) = frame.body.as_mut() else { return None };
     let TableFactor::Derived { subquery, alias: Some(alias), .. } = &mut select.from.first_mut()?.relation else { return None };
     *subquery.body = term.clone();
@@ -252,6 +256,7 @@ mod tests {
         assert_eq!(adapted("SELECT 1 UNION ALL TABLE t"), "SELECT 1 UNION ALL SELECT * FROM t");
         assert_eq!(adapted("EXPLAIN TABLE t"), "EXPLAIN SELECT * FROM t");
         assert!(parse("SELECT a FROM t ORDER BY a FETCH FIRST 1 ROWS WITH TIES").is_err());
+        assert!(parse("SELECT a FROM t TABLESAMPLE BERNOULLI (10)").is_err());
         assert_eq!(
             adapted("WITH RECURSIVE c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c) SELECT * FROM c"),
             "WITH RECURSIVE c (n) AS (SELECT * FROM (VALUES (1)) AS first_term (n) UNION ALL SELECT n + 1 FROM c) SELECT * FROM c"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Numbers written with an exponent: an exact decimal where one has digits enough, else a double.
 
+use super::dialect::WeirDialect;
 use datafusion::sql::sqlparser::ast::{Expr, Value};
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::parser::Parser;
 
 /// Digits that a decimal holds.
@@ -21,7 +21,7 @@ pub(super) fn write_out(expr: &mut Expr) {
             // What no double holds is an error there, where it would be an infinity here.
             let target = if text.parse().is_ok_and(f64::is_finite) { "DOUBLE PRECISION" } else { "DECIMAL(38, 0)" };
             let cast = format!("CAST('{text}' AS {target})");
-            if let Ok(double) = Parser::new(&PostgreSqlDialect {}).try_with_sql(&cast).and_then(|mut parser| parser.parse_expr()) {
+            if let Ok(double) = Parser::new(&WeirDialect).try_with_sql(&cast).and_then(|mut parser| parser.parse_expr()) {
                 *expr = double;
             }
         }

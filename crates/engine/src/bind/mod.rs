@@ -5,7 +5,9 @@ mod arrays;
 mod at_time_zone;
 mod catalog;
 mod clauses;
+mod comparisons;
 mod depth;
+mod dialect;
 mod exponent;
 mod interval;
 mod make_interval;
@@ -14,6 +16,7 @@ mod operators;
 mod output_names;
 mod precedence;
 mod rewrite;
+mod rows;
 mod show;
 mod similar;
 mod statement;
@@ -139,6 +142,7 @@ async fn bind_known(session: &PlanningSession<'_>, mut statement: Statement) -> 
     pg_catalog::register_functions_of(session, &mut state, &statement).await?;
     let planned = state.statement_to_plan(ParsedStatement::Statement(Box::new(statement))).await;
     let plan = planned.map_err(|error| with_nearest_function(from_datafusion(error), &state))?;
+    let plan = comparisons::exact(plan).map_err(from_datafusion)?;
     check_width(plan.schema().fields().len())?;
     let accesses = tables.iter().filter(|table| !matches!(table, Resolved::Catalog(_))).map(reads).collect();
     Ok(Bound { plan, state, accesses, tables, names, lists: BTreeSet::new() })

@@ -11,6 +11,8 @@ use weir_lake::LakeTable;
 use weir_policy::{Action, Principal};
 use weir_source::SourceTable;
 
+const MAKE_SCHEMA: &str = "CREATE SCHEMA makes one";
+const LISTED: &str = "SELECT * FROM system.tables lists the tables you may see";
 /// The database that stands for all of Weir; every other database name is a source.
 pub(crate) const WHOLE_DATABASE: &str = "weir";
 pub(crate) const SYSTEM: &str = "system";
@@ -76,10 +78,10 @@ impl Names<'_> {
             return error;
         }
         let typed = display(&name.map(Part::clone));
-        let refused = Error::new(ErrorCode::Forbidden, format!("no right to select {typed}")).with_detail("it was not granted to you, or it does not exist");
+        let refused = Error::new(ErrorCode::Forbidden, format!("no right to {typed}")).with_detail("it was not granted to you, or it does not exist");
         match error.hint() {
-            Some(hint) => refused.with_hint(hint),
-            None => refused,
+            Some(hint) if hint != MAKE_SCHEMA => refused.with_hint(hint),
+            _ => refused.with_hint(LISTED),
         }
     }
 
@@ -182,7 +184,7 @@ impl Names<'_> {
         let Some(schema_name) = pick(schema, &schemas) else {
             return Err(Error::new(ErrorCode::UnknownTable, format!("table {typed} does not exist"))
                 .with_detail(format!("the lake has no schema {}", schema.text))
-                .with_hint(did_you_mean(&schema.text, schemas.iter().map(String::as_str)).unwrap_or_else(|| "CREATE SCHEMA makes one".into())));
+                .with_hint(did_you_mean(&schema.text, schemas.iter().map(String::as_str)).unwrap_or_else(|| MAKE_SCHEMA.into())));
         };
         let tables = self.seen_in_schema(lake, &schema_name).await?;
         let found = match pick(table, &tables) {
@@ -286,7 +288,7 @@ impl Names<'_> {
         }
         match did_you_mean(typed, known.iter().map(String::as_str)) {
             Some(hint) => error.with_hint(hint),
-            None => error.with_hint("SELECT * FROM system.tables lists the tables you may see"),
+            None => error.with_hint(LISTED),
         }
     }
 

@@ -2,6 +2,7 @@
 //! Expressions that the query engine does not know, or knows by another name, said in words that it knows.
 
 use super::interval;
+use super::rows;
 use super::similar;
 use super::time_patterns::in_percent_words;
 use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
@@ -38,6 +39,9 @@ impl VisitorMut for Operators {
 }
 
 fn known(expr: &mut Expr) -> Result<Option<Expr>> {
+    if let Some(compared) = rows::compared(expr)? {
+        return Ok(Some(compared));
+    }
     Ok(match expr {
         Expr::Interval(interval) => read_interval(interval)?,
         Expr::Cast { expr: inner, data_type: DataType::Interval { .. }, .. } => match literal(inner) {

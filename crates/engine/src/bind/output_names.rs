@@ -56,9 +56,17 @@ impl OutputNames {
     fn name_all(&mut self, select: &mut Select) {
         let mut taken: HashSet<String> = select.projection.iter().filter_map(given_name).collect();
         let mut plain = HashSet::new();
+        let mut aliases = HashSet::new();
         // `c.oid, c.*` names a column twice, in a way that only shows once the star is expanded.
         let starred = select.projection.iter().any(|item| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)));
         for (index, item) in select.projection.iter_mut().enumerate() {
+            if let SelectItem::ExprWithAlias { alias, .. } = item {
+                let name = if alias.quote_style.is_some() { alias.value.clone() } else { alias.value.to_lowercase() };
+                if !aliases.insert(name.clone()) {
+                    *alias = Ident::with_quote('"', self.stand_in(index, name));
+                }
+                continue;
+            }
             let SelectItem::UnnamedExpr(expr) = item else { continue };
             let repeated = !plain.insert(expr.to_string());
             if is_column(expr) && !repeated && !starred {

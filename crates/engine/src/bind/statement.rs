@@ -3,13 +3,13 @@
 
 use super::clauses;
 use super::depth;
+use super::dialect::WeirDialect;
 use super::precedence;
 use super::show;
 use super::writes;
 use crate::errors::from_parser;
 use crate::pg_catalog;
 use datafusion::sql::sqlparser::ast::{self, AnalyzeFormat, AnalyzeFormatKind, ObjectName, ObjectType, Reset, SchemaName, Set, Statement, UtilityOption};
-use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::parser::Parser;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
@@ -122,7 +122,7 @@ fn check_length(sql: &str) -> Result<()> {
 }
 
 fn tokens(sql: &str) -> Result<Vec<TokenWithSpan>> {
-    Tokenizer::new(&PostgreSqlDialect {}, sql).tokenize_with_location().map_err(|error| from_parser(error.into()))
+    Tokenizer::new(&WeirDialect, sql).tokenize_with_location().map_err(|error| from_parser(error.into()))
 }
 
 fn parser(mut tokens: Vec<TokenWithSpan>) -> Parser<'static> {
@@ -135,8 +135,7 @@ fn parser(mut tokens: Vec<TokenWithSpan>) -> Parser<'static> {
             word.value = "PARTITION".into();
         }
     }
-    const DIALECT: PostgreSqlDialect = PostgreSqlDialect {};
-    Parser::new(&DIALECT).with_recursion_limit(SQL_DEPTH_MAX).with_tokens_with_locations(clauses::write_out_table(tokens))
+    Parser::new(&WeirDialect).with_recursion_limit(SQL_DEPTH_MAX).with_tokens_with_locations(clauses::write_out_table(tokens))
 }
 
 /// Where each line begins, to turn the tokenizer's line and column into a byte offset.
@@ -201,6 +200,10 @@ fn create_schema(name: SchemaName, if_not_exists: bool) -> Result<Command> {
 }
 
 fn explain(analyze: bool, inner: Statement, format: Option<AnalyzeFormatKind>, options: Option<Vec<UtilityOption>>) -> Result<Explain> {
+    if !matches!(inner, Statement::Query(_)) {
+        let error = Error::new(ErrorCode::Unsupported, "EXPLAIN of a write is not in Weir");
+        return Err(error.with_hint("EXPLAIN the SELECT behind it"));
+    }
     let mut explain = Explain { analyze, format: ExplainFormat::Words, inner: Box::new(inner) };
     if let Some(AnalyzeFormatKind::Keyword(format) | AnalyzeFormatKind::Assignment(format)) = format {
         explain.format = match format {

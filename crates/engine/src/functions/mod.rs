@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Functions and operators as PostgreSQL has them, where the query engine has none or others.
 
+mod bytes;
 mod fields;
 mod meaning;
+mod now;
 mod numbers;
 mod planner;
 mod scalar;
@@ -39,14 +41,22 @@ pub(crate) fn register(state: &mut SessionState) -> Result<()> {
         state.register_function_rewrite(rewrite).map_err(from_datafusion)?;
     }
     state.register_function_rewrite(Arc::new(meaning::PostgresMeaning)).map_err(from_datafusion)?;
+    state.register_function_rewrite(Arc::new(bytes::BytesAndTexts)).map_err(from_datafusion)?;
     let scalars = spans::all().into_iter().chain(numbers::all()).chain([template::format_function()]);
-    for function in scalars.map(scalar::Scalar::udf).chain([Arc::new(ScalarUDF::from(fields::DatePart::new(false)))]) {
+    for function in
+        scalars.map(scalar::Scalar::udf).chain([Arc::new(ScalarUDF::from(fields::DatePart::new(false))), Arc::new(ScalarUDF::from(now::Now::new()))])
+    {
         state.register_udf(function).map_err(from_datafusion)?;
     }
     if let Some(numbers) = state.table_functions().get("generate_series").cloned() {
         state.register_udtf("generate_series", Arc::new(series::Series { numbers }));
     }
     Ok(())
+}
+
+/// How long an interval is: what intervals compare by.
+pub(crate) fn interval_length(interval: Expr) -> Expr {
+    spans::length().call(vec![interval])
 }
 
 /// The expression as it was written, for EXPLAIN: with operators in place of the functions.
@@ -63,6 +73,8 @@ fn written(node: &Expr) -> Option<Expr> {
     };
     match function.func.name() {
         numbers::QUOTIENT | "interval_over" => operator(Operator::Divide),
+        "time_plus" => operator(Operator::Plus),
+        "time_minus" => operator(Operator::Minus),
         "interval_times" => operator(Operator::Multiply),
         "interval_length" | "as_text" | "as_letter" | "not_negative" | "positive" | "a_sine" | "finite" | "round_to_even" => arguments.first().cloned(),
         _ => None,

@@ -19,6 +19,8 @@ impl ExprPlanner for Operators {
         // What has no type yet (a parameter without a value) is left as it is.
         let (Ok(left), Ok(right)) = (raw.left.get_type(schema), raw.right.get_type(schema)) else { return Ok(PlannerResult::Original(raw)) };
         let RawBinaryExpr { op, left: a, right: b } = raw;
+        let (a, left) = beside_interval(a, left, &right, &op);
+        let (b, right) = beside_interval(b, right, &left, &op);
         Ok(PlannerResult::Planned(match &op {
             BinaryOperator::Multiply if span(&left) && number(&right) => spans::times().call(vec![a, double(b)]),
             BinaryOperator::Multiply if number(&left) && span(&right) => spans::times().call(vec![b, double(a)]),
@@ -27,6 +29,9 @@ impl ExprPlanner for Operators {
             BinaryOperator::Plus if left == DataType::Date32 && interval(&right) => binary(midnight(a), Operator::Plus, b),
             BinaryOperator::Plus if interval(&left) && right == DataType::Date32 => binary(midnight(b), Operator::Plus, a),
             BinaryOperator::Minus if left == DataType::Date32 && interval(&right) => binary(midnight(a), Operator::Minus, b),
+            BinaryOperator::Plus if clock(&left) && interval(&right) => spans::clock_moved(true).call(vec![a, b]),
+            BinaryOperator::Plus if interval(&left) && clock(&right) => spans::clock_moved(true).call(vec![b, a]),
+            BinaryOperator::Minus if clock(&left) && interval(&right) => spans::clock_moved(false).call(vec![a, b]),
             BinaryOperator::StringConcat if text(&left) && shown::shown_differently(&right) => concat(a, shown::as_text().call(vec![b])),
             BinaryOperator::StringConcat if shown::shown_differently(&left) && text(&right) => concat(shown::as_text().call(vec![a]), b),
             compared if span(&left) && span(&right) && (interval(&left) || interval(&right)) => match comparison(compared) {
@@ -41,6 +46,12 @@ impl ExprPlanner for Operators {
         let exact = Arc::new(ScalarUDF::from(DatePart::new(true)));
         Ok(PlannerResult::Planned(Expr::ScalarFunction(ScalarFunction::new_udf(exact, arguments))))
     }
+}
+
+/// A text that is written beside an interval and compared with it is one too.
+fn beside_interval(side: Expr, data_type: DataType, other: &DataType, op: &BinaryOperator) -> (Expr, DataType) {
+    let read = text(&data_type) && interval(other) && comparison(op).is_some() && matches!(side, Expr::Literal(..));
+    if read { (cast(side, spans::INTERVAL), spans::INTERVAL) } else { (side, data_type) }
 }
 
 fn binary(left: Expr, operator: Operator, right: Expr) -> Expr {
@@ -66,6 +77,10 @@ fn decimal(expr: Expr, data_type: &DataType) -> Expr {
 
 fn interval(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Interval(_))
+}
+
+fn clock(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Time64(_) | DataType::Time32(_))
 }
 
 fn span(data_type: &DataType) -> bool {

@@ -4,10 +4,11 @@
 use super::numbers::as_double;
 use super::scalar::Scalar;
 use crate::errors::carry;
-use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, DurationMicrosecondArray, Float64Array, IntervalMonthDayNanoArray};
+use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, DurationMicrosecondArray, Float64Array, IntervalMonthDayNanoArray, Time64MicrosecondArray};
 use arrow::compute::cast;
 use arrow::datatypes::{
-    DataType, DurationMicrosecondType, Float64Type, IntervalMonthDayNano, IntervalMonthDayNanoType, IntervalUnit, TimeUnit, TimestampMicrosecondType,
+    DataType, DurationMicrosecondType, Float64Type, IntervalMonthDayNano, IntervalMonthDayNanoType, IntervalUnit, Time64MicrosecondType, TimeUnit,
+    TimestampMicrosecondType,
 };
 use chrono::{DateTime, Datelike, NaiveDateTime, Timelike};
 use datafusion::common::{DataFusionError, Result};
@@ -16,6 +17,7 @@ use weir_base::{Error, ErrorCode};
 
 pub(crate) const INTERVAL: DataType = DataType::Interval(IntervalUnit::MonthDayNano);
 const DURATION: DataType = DataType::Duration(TimeUnit::Microsecond);
+const CLOCK: DataType = DataType::Time64(TimeUnit::Microsecond);
 const DAY_MICROS: i64 = 86_400_000_000;
 const MONTH_DAYS: i64 = 30;
 const LOCAL: DataType = DataType::Timestamp(TimeUnit::Microsecond, None);
@@ -67,6 +69,21 @@ pub(super) fn length() -> Scalar {
             Ok(Arc::new(lengths.with_precision_and_scale(38, 0)?))
         },
     )
+}
+
+/// A clock time plus or minus the time of an interval, whose days and months a clock does not show; it goes round at midnight.
+pub(super) fn clock_moved(forward: bool) -> Scalar {
+    match forward {
+        true => Scalar::any("time_plus", 2, |_, _| Ok(CLOCK), |arrays, _| around_the_clock(arrays, 1)),
+        false => Scalar::any("time_minus", 2, |_, _| Ok(CLOCK), |arrays, _| around_the_clock(arrays, -1)),
+    }
+}
+
+fn around_the_clock(arrays: &[ArrayRef], sign: i64) -> Result<ArrayRef> {
+    let (clocks, intervals) = (cast(&arrays[0], &CLOCK)?, cast(&arrays[1], &INTERVAL)?);
+    let pairs = clocks.as_primitive::<Time64MicrosecondType>().iter().zip(intervals.as_primitive::<IntervalMonthDayNanoType>());
+    let moved = |(clock, by): (Option<i64>, Option<IntervalMonthDayNano>)| Some((clock? + sign * (by?.nanoseconds / 1000)).rem_euclid(DAY_MICROS));
+    Ok(Arc::new(pairs.map(moved).collect::<Time64MicrosecondArray>()))
 }
 
 fn nanos_of(value: IntervalMonthDayNano) -> i128 {
@@ -227,6 +244,14 @@ mod tests {
         assert_eq!(between("2026-03-01 00:00:00", "2025-01-31 00:00:00"), of(13, 1, 0));
         assert_eq!(between("2026-01-01 00:00:00", "2026-01-01 00:00:01"), of(0, 0, -1_000_000));
         assert_eq!(between("2026-02-01 00:00:00", "2026-03-31 12:00:00"), of(-1, -30, -43_200_000_000));
+    }
+
+    #[test]
+    fn a_clock_goes_round_at_midnight() {
+        let clocks: ArrayRef = Arc::new(Time64MicrosecondArray::from(vec![Some(82_800_000_000), Some(0), None]));
+        let spans: ArrayRef = Arc::new(IntervalMonthDayNanoArray::from(vec![of(1, 1, 7_200_000_000), of(0, 0, -1), of(0, 0, 0)]));
+        let moved = around_the_clock(&[clocks, spans], 1).unwrap();
+        assert_eq!(moved.as_primitive::<Time64MicrosecondType>().iter().collect::<Vec<_>>(), [Some(3_600_000_000), Some(86_399_999_999), None]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod copies;
 mod joins;
+mod no_row;
 mod same;
 mod subqueries;
 
@@ -12,8 +13,9 @@ pub(crate) use joins::Joins;
 use datafusion::execution::SessionState;
 use std::sync::Arc;
 
-/// Adds the two rules.
+/// Adds the rules.
 pub(crate) fn register(state: &mut SessionState) {
     state.add_analyzer_rule(Arc::new(copies::CountCopies));
     state.add_analyzer_rule(Arc::new(subqueries::ThreeValues));
+    state.add_analyzer_rule(Arc::new(no_row::NoRow));
 }

@@ -4,7 +4,12 @@
 use arrow::datatypes::{DataType, FieldRef, Schema};
 use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, ScalarValue};
+use std::ops::RangeInclusive;
 use weir_lake::Literal;
+
+/// The days that are also instants of 64-bit microseconds. The planner casts bounds as filters cast their columns, and does not look
+/// whether the result overflows.
+const DAYS_AS_INSTANTS: RangeInclusive<i32> = -106_751_991..=106_751_991;
 
 /// One entry per field of `schema`, whose column `i` is the table's column `projection[i]`.
 pub(crate) fn column_statistics(schema: &Schema, projection: &[usize], known: &[weir_lake::ColumnStatistics]) -> Vec<ColumnStatistics> {
@@ -45,7 +50,8 @@ fn scalar(literal: &Literal, data_type: &DataType) -> Option<ScalarValue> {
         Literal::Decimal { unscaled, scale } => ScalarValue::Decimal128(Some(*unscaled), arrow::datatypes::DECIMAL128_MAX_PRECISION, *scale),
         Literal::Text(value) => ScalarValue::Utf8(Some(value.clone())),
         Literal::Bytes(value) => ScalarValue::Binary(Some(value.clone())),
-        Literal::Date(days) => ScalarValue::Date32(Some(*days)),
+        Literal::Date(days) if DAYS_AS_INSTANTS.contains(days) => ScalarValue::Date32(Some(*days)),
+        Literal::Date(_) => return None,
         Literal::Time(micros) => ScalarValue::Time64Microsecond(Some(*micros)),
         Literal::Timestamp(micros) => match data_type {
             DataType::Timestamp(_, zone) => ScalarValue::TimestampMicrosecond(Some(*micros), zone.clone()),
@@ -59,6 +65,7 @@ fn scalar(literal: &Literal, data_type: &DataType) -> Option<ScalarValue> {
 mod tests {
     use super::*;
     use arrow::datatypes::{Field, TimeUnit};
+    use weir_base::DAY_MICROS;
 
     #[test]
     fn bounds_take_the_type_of_their_column_and_stay_estimates() {
@@ -89,5 +96,14 @@ mod tests {
     fn a_bound_that_does_not_fit_is_left_out() {
         assert_eq!(scalar(&Literal::Int(i64::MAX), &DataType::Int32), None);
         assert_eq!(scalar(&Literal::Timestamp(1), &DataType::Int32), None);
+    }
+
+    #[test]
+    fn a_day_that_is_no_instant_is_left_out() {
+        assert!((i64::from(*DAYS_AS_INSTANTS.end()) * DAY_MICROS).checked_add(DAY_MICROS).is_none());
+        assert!((i64::from(*DAYS_AS_INSTANTS.start()) * DAY_MICROS).checked_sub(DAY_MICROS).is_none());
+        assert_eq!(scalar(&Literal::Date(106_751_991), &DataType::Date32), Some(ScalarValue::Date32(Some(106_751_991))));
+        assert_eq!(scalar(&Literal::Date(106_751_992), &DataType::Date32), None);
+        assert_eq!(scalar(&Literal::Date(i32::MIN), &DataType::Date32), None);
     }
 }

@@ -4,6 +4,7 @@
 mod deletes;
 mod faults;
 mod foreign;
+mod moments;
 mod pruning;
 mod remote;
 mod support;

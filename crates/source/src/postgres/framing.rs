@@ -70,9 +70,13 @@ fn unfit(misfit: Misfit, label: &str) -> Error {
     if let Misfit::Wire(name) = misfit {
         return Error::new(ErrorCode::SourceBroke, "source sent bytes that are not a value").with_detail(format!("column {label}, read as {name}"));
     }
+    let hint = match misfit {
+        Misfit::LowerBound => "read it as text: CAST(column AS text) is read at the source, with its bounds",
+        _ => "leave the column out, filter those rows away, read it as text, or set `values:` of the source",
+    };
     Error::new(ErrorCode::ValueOutOfRange, "value cannot be represented exactly")
         .with_detail(format!("column {label} holds {}", misfit.words()))
-        .with_hint("leave the column out, filter those rows away, read it as text, or set `values:` of the source")
+        .with_hint(hint)
 }
 
 /// What a message did.

@@ -38,6 +38,8 @@ pub enum Misfit {
     Encoding,
     /// An array with another number of dimensions than the column declares.
     Dimensions,
+    /// An array whose subscripts do not begin with 1.
+    LowerBound,
     /// `24:00:00`, which is no time of a day.
     Midnight,
 }
@@ -53,6 +55,7 @@ impl Misfit {
             Self::Infinity => "an infinity, which the type it is read as cannot hold",
             Self::Encoding => "text that is not UTF-8",
             Self::Dimensions => "an array with another number of dimensions than its column declares",
+            Self::LowerBound => "an array whose subscripts do not begin with 1",
             Self::Midnight => "the time 24:00:00, which is outside the range of a time of day",
         }
     }
@@ -296,8 +299,10 @@ impl ListReader {
         let mut lengths = Vec::with_capacity(self.levels.len());
         for _ in 0..count {
             lengths.push(usize::try_from(input.i32()?).map_err(|_| Misfit::Wire("array"))?);
-            // Where the subscripts begin is not part of a list's value.
-            let _lower_bound = input.i32()?;
+            // A list has no place for where the subscripts begin; read without it, `a[1]` would be another element.
+            if input.i32()? != 1 {
+                return Err(Misfit::LowerBound);
+            }
         }
         Ok(lengths)
     }

@@ -119,13 +119,13 @@ CREATE TABLE arrays (id int PRIMARY KEY, ints int4[], grid int8[][], texts text[
     days date[], smalls small[], cube int4[][][], padded char(3)[]);
 INSERT INTO arrays VALUES
  (1, '{1,NULL,3}', '{{1,2},{3,NULL}}', '{"a b","","NULL",NULL}', '{happy,sad}', ARRAY['{"a":1}'::jsonb, NULL], '{1.5,-2}', '{2026-11-30,1969-01-01}', '{1,9}', '{{{1},{2}}}', '{a,b}'),
- (2, '[0:1]={7,8}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}');
+ (2, '[1:2]={7,8}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}');
 INSERT INTO arrays (id) VALUES (3);
 CREATE VIEW arrays_view AS SELECT id, ints FROM arrays;
 "#;
 
 #[tokio::test]
-async fn arrays_keep_nulls_dimensions_and_any_lower_bound() {
+async fn arrays_keep_nulls_and_dimensions() {
     let subject = subject("arrays", ARRAYS).await;
     let batch = read_table(&subject, "arrays").await.unwrap();
     let expected: &[(&str, [&str; 3])] = &[
@@ -146,6 +146,19 @@ async fn arrays_keep_nulls_dimensions_and_any_lower_bound() {
     assert_eq!(cells(&read_table(&subject, "arrays_view").await.unwrap(), "ints"), ["[1, , 3]", "[7, 8]", ""]);
 }
 
+/// A list cannot say where its subscripts begin; the text of the array can.
+#[tokio::test]
+async fn an_array_with_another_lower_bound_is_refused_and_read_as_text() {
+    let script = "CREATE TABLE shifted (id int PRIMARY KEY, tags text[]); INSERT INTO shifted VALUES (1, '{a,b}'), (2, '[3:3]={z}');";
+    let subject = subject("shifted", script).await;
+    let error = read_table(&subject, "shifted").await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::ValueOutOfRange);
+    assert_eq!(error.detail(), Some("column subject.t.tags holds an array whose subscripts do not begin with 1"));
+    assert_eq!(error.hint(), Some("read it as text: CAST(column AS text) is read at the source, with its bounds"));
+    let texts = subject.fetch("SELECT tags::text FROM shifted ORDER BY id", &[("tags", DataType::Utf8)]).await.unwrap();
+    assert_eq!(cells(&texts, "tags"), ["{a,b}", "[3:3]={z}"]);
+}
+
 /// Each of these values has no exact counterpart: the error says so and names the column, and nothing is rounded or wrapped.
 #[tokio::test]
 async fn a_value_that_does_not_fit_is_refused_by_name() {
@@ -161,6 +174,9 @@ async fn a_value_that_does_not_fit_is_refused_by_name() {
         ("time", "'24:00:00'", "24:00:00"),
         ("interval", "'2562048 hours'", "a value outside"),
         ("int4[]", "'{{1,2}}'", "another number of dimensions"),
+        ("text[]", "'[3:3]={z}'", "subscripts do not begin with 1"),
+        ("int4[]", "'[0:1]={7,8}'", "subscripts do not begin with 1"),
+        ("int8[][]", "'[1:1][-2:-1]={{1,2}}'", "subscripts do not begin with 1"),
     ];
     for (at, (native, value, words)) in cases.iter().enumerate() {
         let script = format!("CREATE TABLE misfits (id int PRIMARY KEY, good text, bad {native}); INSERT INTO misfits VALUES (1, 'x', {value});");

@@ -117,7 +117,8 @@ impl Void {
         let SetExpr::Select(select) = query.body.as_ref() else { return None };
         let [SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }] = select.projection.as_slice() else { return None };
         if is_void(query) {
-            return Some(expr.clone());
+            // As somebody may have written it too: an aggregate of nothing has a value.
+            return (!aggregates(&select.projection[0])).then(|| null_like(expr));
         }
         let ungrouped = matches!(&select.group_by, GroupByExpr::Expressions(expressions, _) if expressions.is_empty()) && select.having.is_none();
         let counts = calls_any(&select.projection[0], &["count", "coalesce", "concat", "concat_ws", "format", "array_cat", "array_append"]);
