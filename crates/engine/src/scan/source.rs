@@ -79,16 +79,15 @@ impl SourceTableProvider {
         Self { handle: self.handle.clone(), name: self.name.clone(), table: self.table.clone(), mode: self.mode, texts, schema }
     }
 
-    /// The columns asked for, and behind them those that only the filters which stay here need.
+    /// The columns asked for, and behind them, in the table's order, those that only the filters which stay here need: what is planned
+    /// and what is sent is the same text each time.
     fn widened(&self, projection: &[usize], kept: &[Expr]) -> Result<Vec<usize>> {
-        let mut wide = projection.to_vec();
-        for column in kept.iter().flat_map(Expr::column_refs) {
-            let index = self.schema.index_of(&column.name)?;
-            if !wide.contains(&index) {
-                wide.push(index);
-            }
-        }
-        Ok(wide)
+        let of_filters = kept.iter().flat_map(Expr::column_refs).map(|column| self.schema.index_of(&column.name));
+        let mut more = of_filters.collect::<std::result::Result<Vec<usize>, _>>()?;
+        more.retain(|index| !projection.contains(index));
+        more.sort_unstable();
+        more.dedup();
+        Ok(projection.iter().copied().chain(more).collect())
     }
 }
 

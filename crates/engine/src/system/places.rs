@@ -34,6 +34,13 @@ impl Look {
         self.health.as_ref().ok().and_then(value)
     }
 
+    /// How many of its tables the reader may see.
+    fn tables_seen_by(&self, principal: &Principal) -> Option<i64> {
+        let catalog = self.catalog.as_ref().ok()?;
+        let seen = catalog.tables().iter().filter(|table| principal.may_see(&TableName::new(self.handle.name().as_str(), &table.schema, &table.name)));
+        count(seen.count() as u64)
+    }
+
     fn account(&self) -> Option<&'static str> {
         self.known(|health| health.account_writes).map(|writes| if writes { "can write" } else { "read-only" })
     }
@@ -64,7 +71,7 @@ pub(super) async fn sources(shared: &Shared, principal: &Principal) -> Result<Re
         .text("account", rows.iter().map(Look::account))
         .number("lag_ms", rows.iter().map(|row| row.known(|health| health.replica_lag_ms)))
         .number("clock_skew_ms", rows.iter().map(|row| row.known(|health| Some(health.clock_skew_ms))))
-        .number("tables", rows.iter().map(|row| row.catalog.as_ref().ok().and_then(|catalog| count(catalog.tables().len() as u64))))
+        .number("tables", rows.iter().map(|row| row.tables_seen_by(principal)))
         .number("connections_in_use", load().map(|load| count(load.in_use as u64)))
         .number("connections_max", load().map(|load| count(load.connections_max as u64)))
         .number("waiting", load().map(|load| count(load.waiting as u64)))
