@@ -21,8 +21,8 @@ async fn a_query_over_its_budget_of_rows_is_an_error() {
     for (table, word) in [("rows.public.t", "rows"), ("bytes.public.t", "bytes")] {
         for sql in [
             format!("SELECT id, wide FROM {table}"),
-            format!("SELECT max(wide) FROM {table}"),
-            format!("SELECT count(*) FROM {table} a JOIN {table} b ON a.wide = b.wide"),
+            format!("SELECT max(length(wide || '')), string_agg(wide, '') IS NULL FROM {table}"),
+            format!("SELECT count(*) FROM {table} a FULL JOIN {table} b ON a.wide = b.wide"),
         ] {
             let error = world.error(&sql).await;
             assert_eq!((error.code(), error.code().exit_code()), (ErrorCode::OverBudget, 3), "{sql}: {error:?}");

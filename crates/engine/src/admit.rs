@@ -2,6 +2,7 @@
 //! Admit: takes leave of every source that a plan reads, in the order of their names, so that two queries never wait for each other.
 
 use crate::forecast;
+use crate::push_down::TableUse;
 use crate::residual::{Leaves, Physical};
 use crate::run::QueryRun;
 use crate::scan::SourceScan;
@@ -16,9 +17,13 @@ pub(crate) fn refusal(leaves: &Leaves) -> Option<Error> {
 }
 
 fn unbounded(scan: &SourceScan) -> Option<Error> {
-    let table = &scan.fragment.table;
+    scan.fragment.tables.iter().find_map(|used| unbounded_table(scan, used))
+}
+
+fn unbounded_table(scan: &SourceScan, used: &TableUse) -> Option<Error> {
+    let table = &used.name;
     let rule = scan.handle.rule(&table.schema, &table.table)?;
-    let missing = rule.require_filter.iter().find(|column| !scan.fragment.bounded.contains(column))?;
+    let missing = rule.require_filter.iter().find(|column| !used.bounded.contains(column))?;
     let error = Error::new(ErrorCode::OverBudget, format!("{table} may only be read with a filter on {missing}"))
         .with_detail("require_filter of the table; the filter must be one that the source applies")
         .with_hint(format!("add a condition such as {missing} >= …; `weir plan` shows what is pushed"));

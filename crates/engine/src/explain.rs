@@ -113,7 +113,7 @@ async fn of_source(scan: &SourceScan, planning: &PlanningSession<'_>) -> Fragmen
     let fragment = &scan.fragment;
     FragmentReport {
         sql: fragment.sql.clone(),
-        table: vec![format!("{}.{}", fragment.table.schema, fragment.table.table)],
+        table: fragment.tables.iter().map(|used| format!("{}.{}", used.name.schema, used.name.table)).collect(),
         pushed: fragment.pushed.clone(),
         kept: fragment.kept.clone(),
         forecast: forecast::of_source(scan, planning.run).await,

@@ -14,5 +14,5 @@ pub(crate) async fn plan(planning: &PlanningSession<'_>, bound: Bound) -> Result
     let authorized = secure::secure(bound, planning.principal)?;
     let settings = planning.session.settings().clone();
     route::route(&authorized.plan().tables, &settings, parts.clock.now())?;
-    residual::plan(authorized, parts.config.memory_bytes_max).await
+    residual::plan(authorized, planning.pushdown, parts.config.memory_bytes_max).await
 }

@@ -4,6 +4,7 @@
 use crate::bind::{Bound, OutputNames};
 use crate::errors::from_datafusion;
 use crate::membership::Joins;
+use crate::push_down::cut_plan;
 use crate::scan::{LakeScan, SourceScan};
 use arrow::datatypes::{FieldRef, Schema};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -14,6 +15,7 @@ use datafusion::logical_expr::{LogicalPlan, TableScan};
 use datafusion::physical_plan::ExecutionPlan;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use weir_api::PushDown;
 use weir_base::{Result, SourceName};
 use weir_policy::Authorized;
 
@@ -25,8 +27,9 @@ pub(crate) struct Physical {
 }
 
 /// Optimizes, which moves filters, projections and limits into the scans, and picks the operators for the rest.
-pub(crate) async fn plan(bound: Authorized<Bound>, memory_bytes_max: usize) -> Result<Authorized<Physical>> {
+pub(crate) async fn plan(bound: Authorized<Bound>, pushdown: PushDown, memory_bytes_max: usize) -> Result<Authorized<Physical>> {
     let optimized = bound.plan().state.optimize(&bound.plan().plan).map_err(from_datafusion)?;
+    let optimized = cut_plan(optimized, pushdown).map_err(from_datafusion)?;
     let mut state = bound.plan().state.clone();
     let joins = Joins::of(&optimized);
     if joins.count_nulls {

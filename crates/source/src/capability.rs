@@ -18,6 +18,12 @@ pub enum Operation<'a> {
     IsNotNull,
     /// A bare boolean column as a condition.
     IsTrue,
+    /// `column LIKE pattern`, with `%` and `_` and a character that takes away their meaning. Case counts.
+    Like(Pattern<'a>),
+    /// Values are equal there exactly when they are here, and NULL there when they are here: groups, DISTINCT, keys of joins.
+    Distinguish,
+    /// Values stand in the order that they have here (texts as the dialect's `bytewise` writes them): ORDER BY, `min`, `max`, `<` of two columns.
+    Order,
 }
 
 /// The literal that the column is compared with; always of the column's own Arrow type and never NULL.
@@ -36,6 +42,14 @@ pub enum Operand<'a> {
     Time(i64),
     /// Microseconds since 1970-01-01, with or without a zone as the column has.
     Timestamp(i64),
+}
+
+/// The pattern of a LIKE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pattern<'a> {
+    pub text: &'a str,
+    /// The character before which `%`, `_` and itself stand for themselves.
+    pub escape: char,
 }
 
 /// The answer of the table.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The Source contract: what a connector does. SQL text goes in, Arrow comes out, and nothing happens without a `Permit`.
 
-use crate::{Dialect, Operation, Support};
+use crate::expression::unknown_function;
+use crate::{Aggregate, Argument, Dialect, Function, Operation, Reason, Support, Term, Written};
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, SchemaRef};
 use async_trait::async_trait;
@@ -24,6 +25,18 @@ pub trait Source: Send + Sync + std::fmt::Debug {
 
     /// Whether the source does `operation` on `column` with our meaning. The engine pushes nothing that this does not allow.
     fn support(&self, operation: &Operation<'_>, column: &Column) -> Support;
+
+    /// Writes a function of these arguments with a result of this type, when the source computes exactly ours.
+    fn function(&self, function: Function<'_>, arguments: &[Argument<'_>], result: &DataType) -> Written {
+        let _ = (function, arguments, result);
+        Err(unknown_function())
+    }
+
+    /// Writes an aggregate with a result of this type, when the source computes exactly ours. `distinct` takes each value once.
+    fn aggregate(&self, aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType) -> Written {
+        let _ = (aggregate, argument, distinct, result);
+        Err(Reason::new("aggregate", "aggregates are not known to mean the same in the source"))
+    }
 
     /// Version, role, rights and clock of the server, over a live connection.
     async fn probe(&self, permit: Permit) -> Result<Health>;

@@ -2,7 +2,7 @@
 //! How SQL is written for one kind of source: names, literals and the row limit. The engine writes the rest, which is the same everywhere.
 
 use crate::Column;
-use crate::capability::Operand;
+use crate::capability::{Operand, Pattern};
 use arrow::datatypes::DataType;
 use weir_base::Result;
 
@@ -34,6 +34,25 @@ pub trait Dialect: Send + Sync + std::fmt::Debug {
     /// What stands at the end of a SELECT to stop after `rows`.
     fn limit(&self, rows: u64) -> String {
         format!(" LIMIT {rows}")
+    }
+
+    /// Whether a condition is a value of a type of its own, which can be selected and aggregated.
+    fn has_booleans(&self) -> bool {
+        false
+    }
+
+    /// An element of ORDER BY, with NULLs where they are asked for.
+    fn order(&self, expression: &str, descending: bool, nulls_first: bool) -> String {
+        let direction = if descending { " DESC" } else { "" };
+        let nulls = if nulls_first { "FIRST" } else { "LAST" };
+        format!("{expression}{direction} NULLS {nulls}")
+    }
+
+    /// `expression LIKE pattern`; the text of the pattern is given as it is, the escape character too. Error: as for literals.
+    fn like(&self, expression: &str, pattern: Pattern<'_>) -> Result<String> {
+        let text = self.literal(Operand::Text(pattern.text), &DataType::Utf8)?;
+        let escape = self.literal(Operand::Text(pattern.escape.encode_utf8(&mut [0; 4])), &DataType::Utf8)?;
+        Ok(format!("{expression} LIKE {text} ESCAPE {escape}"))
     }
 
     /// The expression whose ordering is by bytes, for `<` and its sisters on texts, when the source can say so:

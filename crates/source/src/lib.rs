@@ -6,6 +6,7 @@ pub mod capability;
 pub mod contract;
 pub mod dialect;
 mod exact_text;
+pub mod expression;
 mod handover;
 pub mod mysql;
 pub mod postgres;
@@ -14,7 +15,8 @@ pub mod registry;
 pub mod sqlite;
 mod tls;
 
-pub use capability::{Operand, Operation, Reason, Support};
+pub use capability::{Operand, Operation, Pattern, Reason, Support};
 pub use contract::{BatchStream, Column, Discovered, Estimate, Fetched, Health, OutputColumn, ServerRole, Source, SourceTable, Statement, TableKind};
 pub use dialect::Dialect;
+pub use expression::{Aggregate, Argument, Function, Term, Written};
 pub use registry::{CONNECTORS, ConnectorKind, SourceSpec, ValuePolicy, connect};

@@ -128,7 +128,7 @@ fn distinct() -> datafusion::common::DataFusionError {
 }
 
 /// `sum / count` in the type of the result. Error: 22003.
-fn mean(sum: i128, count: u64, from: i8, output: &DataType) -> Result<Option<i128>> {
+pub(super) fn mean(sum: i128, count: u64, from: i8, output: &DataType) -> Result<Option<i128>> {
     let DataType::Decimal128(_, scale) = output else { return internal_err!("no mean of type {output}") };
     if count == 0 {
         return Ok(None);
@@ -136,7 +136,7 @@ fn mean(sum: i128, count: u64, from: i8, output: &DataType) -> Result<Option<i12
     rounded_quotient(sum, u32::try_from(scale - from).unwrap_or(0), i128::from(count)).map(Some)
 }
 
-fn output_array(values: Vec<Option<i128>>, output: &DataType) -> Result<ArrayRef> {
+pub(super) fn output_array(values: Vec<Option<i128>>, output: &DataType) -> Result<ArrayRef> {
     let DataType::Decimal128(precision, scale) = output else { return internal_err!("no mean of type {output}") };
     let array = Decimal128Array::from(values).with_precision_and_scale(*precision, *scale)?;
     array.validate_decimal_precision(*precision).map_err(|_| sum_out_of_range())?;

@@ -5,11 +5,15 @@ mod checked;
 mod floats;
 mod guarded;
 mod mean;
+mod mean_of;
 mod rule;
+mod settled;
 mod sum;
 mod totals;
 
-pub(crate) use checked::plain;
+pub(crate) use checked::{plain, written};
+pub(crate) use mean_of::mean_of;
+pub(crate) use settled::settled_batch;
 
 use crate::errors::{carry, from_datafusion};
 use datafusion::common::DataFusionError;
@@ -18,7 +22,8 @@ use datafusion::logical_expr::AggregateUDF;
 use std::sync::Arc;
 use weir_base::{Error, ErrorCode, Result};
 
-/// Replaces `sum` and `avg`, adds the rule that checks `+`, `-` and `*`, and compares floating point numbers with decimals as doubles.
+/// Replaces `sum` and `avg`, adds the rule that checks `+`, `-` and `*`, and compares floating point numbers with decimals as doubles,
+/// and sees that there is one zero and one NaN.
 pub(crate) fn register(state: &mut SessionState) -> Result<()> {
     state.add_analyzer_rule(Arc::new(rule::CheckArithmetic));
     state.register_function_rewrite(Arc::new(floats::CompareAsDoubles)).map_err(from_datafusion)?;

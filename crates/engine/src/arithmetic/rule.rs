@@ -2,6 +2,7 @@
 //! The rule that puts checked functions in the place of operators, once the types of both sides are known and equal.
 
 use super::checked::Checked;
+use super::settled::settle;
 use arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -42,27 +43,32 @@ fn check_plan(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
 }
 
 fn check_expr(node: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
-    let checked = match &node {
-        Expr::BinaryExpr(BinaryExpr { left, op, right }) if whole(left, schema) && whole(right, schema) => {
-            Checked::call(*op, left.as_ref().clone(), right.as_ref().clone())
-        }
-        Expr::BinaryExpr(BinaryExpr { left, op, right }) if floating(left, schema) && floating(right, schema) => {
-            Checked::call_floating(*op, left.as_ref().clone(), right.as_ref().clone())
-        }
-        Expr::Negative(inner) if whole(inner, schema) => {
+    Ok(match node {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if checks(&left, op, &right, schema) => Transformed::yes(Checked::call(op, *left, *right)),
+        Expr::Negative(inner) if type_of(&inner, schema).is_some_and(|data_type| data_type.is_integer()) => {
             let zero = ScalarValue::new_zero(&inner.get_type(schema)?)?;
-            Checked::call(Operator::Minus, Expr::Literal(zero, None), inner.as_ref().clone())
+            Transformed::yes(Checked::call(Operator::Minus, Expr::Literal(zero, None), *inner))
         }
-        _ => None,
-    };
-    Ok(checked.map_or_else(|| Transformed::no(node), Transformed::yes))
+        other => match type_of(&other, schema).and_then(|data_type| settle(&other, &data_type)) {
+            Some(settled) => Transformed::yes(settled),
+            None => Transformed::no(other),
+        },
+    })
 }
 
-/// A whole number by its type. What has no type yet (a parameter without a value) is left as it is.
-fn whole(expr: &Expr, schema: &DFSchema) -> bool {
-    expr.get_type(schema).is_ok_and(|data_type: DataType| data_type.is_integer())
+fn checks(left: &Expr, operator: Operator, right: &Expr, schema: &DFSchema) -> bool {
+    if !Checked::checks_floating(operator) {
+        return false;
+    }
+    let (Some(left), Some(right)) = (type_of(left, schema), type_of(right, schema)) else { return false };
+    let floating = |data_type: &DataType| matches!(data_type, DataType::Float32 | DataType::Float64);
+    left.is_integer() && right.is_integer() && Checked::checks_whole(operator) || floating(&left) && floating(&right)
 }
 
-fn floating(expr: &Expr, schema: &DFSchema) -> bool {
-    matches!(expr.get_type(schema), Ok(DataType::Float32 | DataType::Float64))
+/// What has no type yet (a parameter without a value) is left as it is.
+fn type_of(expr: &Expr, schema: &DFSchema) -> Option<DataType> {
+    match Checked::first(expr) {
+        Some(first) => type_of(first, schema),
+        None => expr.get_type(schema).ok(),
+    }
 }

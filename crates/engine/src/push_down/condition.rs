@@ -2,12 +2,13 @@
 //! One conjunct of a filter as a source's SQL, with how exactly the source means the same.
 
 use super::literal::{operand, same_type};
+use super::terms::{Scope, value};
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::InList;
-use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator};
+use datafusion::logical_expr::{Between, BinaryExpr, Expr, Like, Operator};
 use weir_base::Result;
-use weir_source::{Column, Operand, Operation, Reason, Source, SourceTable, Support};
+use weir_source::{Column, Operand, Operation, Pattern, Reason, Source, Support, Term};
 
 /// What becomes of a conjunct.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,15 +53,13 @@ impl Condition {
     }
 }
 
-/// Writes a conjunct for `table`, or says why it stays here.
-pub(crate) fn condition(expr: &Expr, table: &SourceTable, source: &dyn Source) -> Condition {
-    let writer = Writer { table, source };
-    writer.write(expr)
+/// Writes a conjunct, or says why it stays here.
+pub(crate) fn condition(expr: &Expr, scope: Scope<'_>) -> Condition {
+    Writer { scope }.write(expr)
 }
 
 struct Writer<'a> {
-    table: &'a SourceTable,
-    source: &'a dyn Source,
+    scope: Scope<'a>,
 }
 
 impl Writer<'_> {
@@ -68,17 +67,23 @@ impl Writer<'_> {
         match expr {
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => self.and(left, right),
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) => self.or(left, right),
-            Expr::BinaryExpr(BinaryExpr { left, op, right }) => self.compare(left, *op, right),
+            Expr::BinaryExpr(BinaryExpr { left, op, right }) if operation(*op, Operand::Bool(true)).is_some() => self.compare(left, *op, right),
             Expr::Between(Between { expr, negated: false, low, high }) => {
                 let low = Expr::BinaryExpr(BinaryExpr::new(expr.clone(), Operator::GtEq, low.clone()));
                 let high = Expr::BinaryExpr(BinaryExpr::new(expr.clone(), Operator::LtEq, high.clone()));
                 self.and(&low, &high)
             }
+            Expr::Between(Between { expr, negated: true, low, high }) => {
+                let low = Expr::BinaryExpr(BinaryExpr::new(expr.clone(), Operator::Lt, low.clone()));
+                let high = Expr::BinaryExpr(BinaryExpr::new(expr.clone(), Operator::Gt, high.clone()));
+                self.or(&low, &high)
+            }
             Expr::InList(InList { expr, list, negated }) => self.in_list(expr, list, *negated),
+            Expr::Like(like) => self.like(like),
             Expr::IsNull(inner) => self.unary(inner, Operation::IsNull, "IS NULL"),
             Expr::IsNotNull(inner) => self.unary(inner, Operation::IsNotNull, "IS NOT NULL"),
             Expr::Not(inner) => self.not(inner),
-            Expr::Column(_) => self.unary(expr, Operation::IsTrue, ""),
+            Expr::Column(_) | Expr::Case(_) => self.unary(expr, Operation::IsTrue, ""),
             _ => kept_expression(),
         }
     }
@@ -116,50 +121,94 @@ impl Writer<'_> {
     }
 
     fn unary(&self, inner: &Expr, operation: Operation<'_>, suffix: &str) -> Condition {
-        let Some(column) = self.column(inner) else { return kept_expression() };
-        let quoted = self.source.dialect().quote(&column.name);
-        let sql = if suffix.is_empty() { quoted } else { format!("{quoted} {suffix}") };
-        Condition::with_support(self.source.support(&operation, column), || Ok(sql))
+        let term = match self.total(inner) {
+            Ok(term) => term,
+            Err(reason) => return Condition::Kept(reason),
+        };
+        let sql = if suffix.is_empty() { term.sql.clone() } else { format!("{} {suffix}", term.sql) };
+        Condition::with_support(self.scope.source.support(&operation, &term.meaning), || Ok(sql))
     }
 
     fn compare(&self, left: &Expr, op: Operator, right: &Expr) -> Condition {
-        let (column, op, literal) = match (self.column(left), as_literal(right), as_literal(left), self.column(right)) {
-            (Some(column), Some(literal), _, _) => (column, op, literal),
-            (_, _, Some(literal), Some(column)) => match op.swap() {
-                Some(swapped) => (column, swapped, literal),
+        let (side, op, literal) = match (as_literal(left), as_literal(right)) {
+            (None, Some(literal)) => (left, op, literal),
+            (Some(literal), None) => match op.swap() {
+                Some(swapped) => (right, swapped, literal),
                 None => return kept_expression(),
             },
-            _ => return kept_expression(),
+            (None, None) => return self.compare_terms(left, op, right),
+            (Some(_), Some(_)) => return kept_expression(),
         };
-        let Some(value) = comparable(column, literal) else { return kept_types(column) };
+        let term = match self.total(side) {
+            Ok(term) => term,
+            Err(reason) => return Condition::Kept(reason),
+        };
+        let Some(value) = comparable(&term.meaning, literal) else { return kept_types(&term.meaning) };
         let Some((operation, sign)) = operation(op, value) else { return kept_expression() };
-        let support = self.source.support(&operation, column);
+        let support = self.scope.source.support(&operation, &term.meaning);
         Condition::with_support(support, || {
-            let literal = self.source.dialect().literal_for(value, column)?;
-            Ok(format!("{} {sign} {literal}", self.operand_column(column, &operation)))
+            let literal = self.scope.source.dialect().literal_for(value, &term.meaning)?;
+            Ok(format!("{} {sign} {literal}", self.operand_text(&term, &operation)))
         })
     }
 
+    /// Two values of the source beside each other.
+    fn compare_terms(&self, left: &Expr, op: Operator, right: &Expr) -> Condition {
+        let (left, right) = match (self.total(left), self.total(right)) {
+            (Ok(left), Ok(right)) => (left, right),
+            (Err(reason), _) | (_, Err(reason)) => return Condition::Kept(reason),
+        };
+        let Some((operation, sign)) = operation(op, Operand::Bool(true)) else { return kept_expression() };
+        let ranges = !matches!(operation, Operation::Equal(_) | Operation::NotEqual(_));
+        match together(&left, &right, ranges, self.scope.source) {
+            Ok((left, right)) => Condition::exact(format!("{left} {sign} {right}")),
+            Err(reason) => Condition::Kept(reason),
+        }
+    }
+
+    fn like(&self, like: &Like) -> Condition {
+        let (Some(ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text))), false) = (as_literal(&like.pattern), like.case_insensitive) else {
+            return Condition::Kept(Reason::new("pattern", "only LIKE with a constant pattern, in which case counts, means the same in a source"));
+        };
+        let term = match self.total(&like.expr) {
+            Ok(term) => term,
+            Err(reason) => return Condition::Kept(reason),
+        };
+        let pattern = Pattern { text, escape: like.escape_char.unwrap_or('\\') };
+        let written = Condition::with_support(self.scope.source.support(&Operation::Like(pattern), &term.meaning), || {
+            self.scope.source.dialect().like(&term.sql, pattern)
+        });
+        match (written, like.negated) {
+            (exact @ Condition::Exact(_), true) => exact.map_sql(|sql| format!("(NOT {sql})")),
+            (Condition::Superset(_, reason), true) => Condition::Kept(reason),
+            (written, _) => written,
+        }
+    }
+
     fn in_list(&self, inner: &Expr, list: &[Expr], negated: bool) -> Condition {
-        let Some(column) = self.column(inner) else { return kept_expression() };
+        let term = match self.total(inner) {
+            Ok(term) => term,
+            Err(reason) => return Condition::Kept(reason),
+        };
+        let (source, meaning) = (self.scope.source, &term.meaning);
         let mut literals = Vec::with_capacity(list.len());
         let mut weakest: Option<Reason> = None;
         for item in list {
             let Some(literal) = as_literal(item) else { return kept_expression() };
-            let Some(value) = comparable(column, literal) else { return kept_types(column) };
+            let Some(value) = comparable(meaning, literal) else { return kept_types(meaning) };
             let operation = if negated { Operation::NotEqual(value) } else { Operation::Equal(value) };
-            match self.source.support(&operation, column) {
+            match source.support(&operation, meaning) {
                 Support::Exact => {}
                 Support::Superset(reason) => weakest = Some(reason),
                 Support::Never(reason) => return Condition::Kept(reason),
             }
-            match self.source.dialect().literal_for(value, column) {
+            match source.dialect().literal_for(value, meaning) {
                 Ok(text) => literals.push(text),
                 Err(error) => return Condition::Kept(Reason::new("literal", error.message().to_owned())),
             }
         }
         let word = if negated { "NOT IN" } else { "IN" };
-        let sql = format!("{} {word} ({})", self.source.dialect().quote(&column.name), literals.join(", "));
+        let sql = format!("{} {word} ({})", term.sql, literals.join(", "));
         match weakest {
             None => Condition::exact(sql),
             Some(reason) => Condition::Superset(Sent { sql }, reason),
@@ -167,17 +216,55 @@ impl Writer<'_> {
     }
 
     /// Ordering of texts is by bytes here; a source that can say so gets told.
-    fn operand_column(&self, column: &Column, operation: &Operation<'_>) -> String {
-        let quoted = self.source.dialect().quote(&column.name);
+    fn operand_text(&self, term: &Term, operation: &Operation<'_>) -> String {
         let ordering = matches!(operation, Operation::Less(_) | Operation::LessOrEqual(_) | Operation::Greater(_) | Operation::GreaterOrEqual(_));
-        let text = matches!(column.data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
-        if ordering && text { self.source.dialect().bytewise(&quoted).unwrap_or(quoted) } else { quoted }
+        if ordering { by_bytes(term, self.scope.source) } else { term.sql.clone() }
     }
 
-    fn column(&self, expr: &Expr) -> Option<&Column> {
-        let Expr::Column(column) = expr else { return None };
-        self.table.columns.iter().find(|known| known.name == column.name)
+    /// A value that can be computed for any row, also one that another condition leaves out.
+    fn total(&self, expr: &Expr) -> Result<Term, Reason> {
+        let term = value(expr, self.scope)?;
+        if term.total {
+            Ok(term)
+        } else {
+            Err(Reason::new("may_fail", "it can fail, and the source may compute it for rows that another condition leaves out"))
+        }
     }
+}
+
+/// The text by whose order values stand in ours.
+pub(crate) fn by_bytes(term: &Term, source: &dyn Source) -> String {
+    let text = matches!(term.meaning.data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    let bytewise = if text { source.dialect().bytewise(&term.sql) } else { None };
+    bytewise.unwrap_or_else(|| term.sql.clone())
+}
+
+/// Two values as they are compared with each other, for their order or only whether they are equal.
+pub(crate) fn together(left: &Term, right: &Term, ordered: bool, source: &dyn Source) -> Result<(String, String), Reason> {
+    let (a, b) = (&left.meaning, &right.meaning);
+    let whole = |data_type: &DataType| data_type.is_signed_integer();
+    let decimals = |data_type: &DataType| matches!(data_type, DataType::Decimal128(..));
+    let like_types = a.data_type == b.data_type || whole(&a.data_type) && whole(&b.data_type) || decimals(&a.data_type) && decimals(&b.data_type);
+    // What is read as text is compared there as what it is, so both have to be the same.
+    let like_readings = a.read_as == b.read_as && (a.read_as.is_none() || a.native_type == b.native_type);
+    if !like_types || !like_readings {
+        return Err(Reason::new("type", "the two sides are of different types, and a conversion at the source could change their meaning"));
+    }
+    let needed = if ordered { Operation::Order } else { Operation::Distinguish };
+    for side in [a, b] {
+        if let Support::Superset(reason) | Support::Never(reason) = source.support(&needed, side) {
+            return Err(reason);
+        }
+    }
+    if ordered {
+        return Ok((by_bytes(left, source), by_bytes(right, source)));
+    }
+    if a.collation == b.collation {
+        return Ok((left.sql.clone(), right.sql.clone()));
+    }
+    let bytewise = source.dialect().bytewise(&right.sql);
+    let right = bytewise.ok_or_else(|| Reason::new("collation", "the two sides have different collations").with_remedy("give both columns one collation"))?;
+    Ok((left.sql.clone(), right))
 }
 
 fn as_literal(expr: &Expr) -> Option<&ScalarValue> {
@@ -204,11 +291,11 @@ fn operation(op: Operator, value: Operand<'_>) -> Option<(Operation<'_>, &'stati
 }
 
 fn kept_expression() -> Condition {
-    Condition::Kept(Reason::new("expression", "only comparisons of a column with a constant are sent so far"))
+    Condition::Kept(Reason::new("expression", "conditions of this kind are checked here"))
 }
 
 fn kept_types(column: &Column) -> Condition {
-    let reason =
-        Reason::new("type", format!("the constant is not of the type of column {}, and a conversion at the source could change its meaning", column.name));
+    let what = if column.name.is_empty() { "the value beside it".to_owned() } else { format!("column {}", column.name) };
+    let reason = Reason::new("type", format!("the constant is not of the type of {what}, and a conversion at the source could change its meaning"));
     Condition::Kept(reason.with_remedy(format!("cast the constant to {}", column.native_type)))
 }

@@ -2,14 +2,16 @@
 //! A fragment: the statement for one table of one source, with what it pushes and what it leaves here.
 
 use super::bound::bounded_columns;
+use super::terms::{Scope, table_terms};
 use super::words::in_words;
 use super::{Condition, condition};
 use arrow::datatypes::DataType;
+use datafusion::common::DFSchema;
 use datafusion::logical_expr::Expr;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use weir_api::{Kept, PushDown};
-use weir_base::{ColumnName, Error, ErrorCode, Result, TableName};
-use weir_source::{Column, Dialect, OutputColumn, Reason, Source, SourceTable};
+use weir_base::{ColumnName, Error, ErrorCode, TableName};
+use weir_source::{Column, Dialect, OutputColumn, Reason, Source, SourceTable, Term};
 
 /// What the planner would like from one table.
 pub(crate) struct FragmentRequest<'a> {
@@ -18,11 +20,19 @@ pub(crate) struct FragmentRequest<'a> {
     /// Texts of columns; their indexes come after those of the table's columns.
     pub texts: &'a [TextOf],
     pub source: &'a dyn Source,
+    /// What the filters' columns refer to: those of the table, then the texts.
+    pub schema: &'a DFSchema,
     /// Indexes of the columns that are needed, in order.
     pub projection: &'a [usize],
     pub filters: &'a [Expr],
     pub limit: Option<usize>,
     pub mode: PushDown,
+}
+
+impl FragmentRequest<'_> {
+    fn scope<'a>(&'a self, terms: &'a [Term]) -> Scope<'a> {
+        Scope { source: self.source, schema: self.schema, terms }
+    }
 }
 
 /// A column that is read as the text which its source prints for it, under a name of its own.
@@ -41,18 +51,24 @@ struct Needed<'a> {
 /// A statement ready to be sent, and the words for it.
 #[derive(Debug, Clone)]
 pub(crate) struct Fragment {
-    pub table: TableName,
+    pub tables: Vec<TableUse>,
     pub sql: String,
     pub outputs: Vec<OutputColumn>,
     pub pushed: Vec<String>,
     pub kept: Vec<Kept>,
     pub limit: Option<usize>,
+}
+
+/// A table that a statement reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TableUse {
+    pub name: TableName,
     /// Columns that the statement compares with constants.
     pub bounded: Vec<String>,
 }
 
 /// Writes the statement. Error: a column that cannot be read is asked for.
-pub(crate) fn cut(request: &FragmentRequest<'_>) -> Result<Fragment> {
+pub(crate) fn cut(request: &FragmentRequest<'_>) -> weir_base::Result<Fragment> {
     let columns = needed_columns(request)?;
     let mut pushed = Vec::new();
     let mut kept = Vec::new();
@@ -68,26 +84,26 @@ pub(crate) fn cut(request: &FragmentRequest<'_>) -> Result<Fragment> {
         pushed.push(format!("limit {limit}"));
     }
     Ok(Fragment {
-        table: request.name.clone(),
+        tables: vec![TableUse { name: request.name.clone(), bounded }],
         sql: select(request, &columns, &conditions, limit),
         outputs: outputs(request, &columns),
         pushed,
         kept,
         limit,
-        bounded,
     })
 }
 
 /// The filters that the source does not do, or not exactly.
 pub(crate) fn kept_here(request: &FragmentRequest<'_>) -> Vec<Expr> {
+    let terms = table_terms(request.table, request.source, None);
     let exact = |filter: &Expr| {
         let what = format!("filter {}", in_words(filter));
-        matches!(allowed(request.mode, &what, condition(filter, request.table, request.source)), Condition::Exact(_))
+        matches!(allowed(request.mode, &what, condition(filter, request.scope(&terms))), Condition::Exact(_))
     };
     request.filters.iter().filter(|filter| !exact(filter)).cloned().collect()
 }
 
-fn needed_columns<'a>(request: &FragmentRequest<'a>) -> Result<Vec<Needed<'a>>> {
+fn needed_columns<'a>(request: &FragmentRequest<'a>) -> weir_base::Result<Vec<Needed<'a>>> {
     let own = &request.table.columns;
     let needed = |index: &usize| match own.get(*index) {
         Some(column) => Needed { column, text: None },
@@ -106,10 +122,11 @@ fn needed_columns<'a>(request: &FragmentRequest<'a>) -> Result<Vec<Needed<'a>>> 
 }
 
 fn write_conditions(request: &FragmentRequest<'_>, pushed: &mut Vec<String>, kept: &mut Vec<Kept>) -> Vec<String> {
+    let terms = table_terms(request.table, request.source, None);
     let mut conditions = Vec::new();
     for filter in request.filters {
         let what = format!("filter {}", in_words(filter));
-        match allowed(request.mode, &what, condition(filter, request.table, request.source)) {
+        match allowed(request.mode, &what, condition(filter, request.scope(&terms))) {
             Condition::Exact(sent) => {
                 conditions.push(sent.sql);
                 pushed.push(what);
@@ -129,24 +146,32 @@ fn bounded(request: &FragmentRequest<'_>) -> Vec<String> {
     if request.mode != PushDown::On {
         return Vec::new();
     }
-    request.filters.iter().flat_map(|filter| bounded_columns(filter, request.table, request.source)).collect()
+    let terms = table_terms(request.table, request.source, None);
+    request.filters.iter().flat_map(|filter| bounded_columns(filter, request.scope(&terms))).collect()
 }
 
-/// `weir.pushdown` off keeps everything here; random keeps what its coin says.
 fn allowed(mode: PushDown, what: &str, condition: Condition) -> Condition {
-    let switched_off = || Condition::Kept(Reason::new("switched_off", "weir.pushdown says to keep it here"));
-    match mode {
-        PushDown::On => condition,
-        PushDown::Off => switched_off(),
-        PushDown::Random(seed) => {
-            let mut hasher = DefaultHasher::new();
-            (seed, what).hash(&mut hasher);
-            if hasher.finish().is_multiple_of(2) { condition } else { switched_off() }
-        }
+    match may_push(mode, what) {
+        Ok(()) => condition,
+        Err(switched_off) => Condition::Kept(switched_off),
     }
 }
 
-fn as_kept(what: String, reason: Reason) -> Kept {
+/// `weir.pushdown` off keeps everything here; random keeps what its coin says.
+pub(crate) fn may_push(mode: PushDown, what: &str) -> Result<(), Reason> {
+    let allowed = match mode {
+        PushDown::On => true,
+        PushDown::Off => false,
+        PushDown::Random(seed) => {
+            let mut hasher = DefaultHasher::new();
+            (seed, what).hash(&mut hasher);
+            hasher.finish().is_multiple_of(2)
+        }
+    };
+    if allowed { Ok(()) } else { Err(Reason::new("switched_off", "weir.pushdown says to keep it here")) }
+}
+
+pub(crate) fn as_kept(what: String, reason: Reason) -> Kept {
     Kept { what, code: reason.code.to_owned(), reason: reason.text, remedy: reason.remedy }
 }
 
@@ -190,6 +215,6 @@ fn outputs(request: &FragmentRequest<'_>, columns: &[Needed<'_>]) -> Vec<OutputC
     columns.iter().map(output).collect()
 }
 
-fn label(table: &TableName, column: &Column) -> String {
+pub(crate) fn label(table: &TableName, column: &Column) -> String {
     ColumnName { table: table.clone(), column: column.name.clone() }.to_string()
 }

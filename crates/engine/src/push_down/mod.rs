@@ -2,12 +2,19 @@
 //! Cuts what a source can do out of a plan and writes it as SQL. Only what the source's capabilities call exact, or a
 //! superset that is checked again here, is ever sent.
 
+mod block;
 mod bound;
 mod condition;
+mod cut;
 mod fragment;
+mod group;
+mod join;
 mod literal;
+mod order;
+mod terms;
 mod words;
 
 pub(crate) use condition::{Condition, condition};
-pub(crate) use fragment::{Fragment, FragmentRequest, TextOf, cut, kept_here};
+pub(crate) use cut::cut_plan;
+pub(crate) use fragment::{Fragment, FragmentRequest, TableUse, TextOf, cut, kept_here};
 pub(crate) use words::in_words;

@@ -3,14 +3,18 @@
 
 mod as_text;
 mod lake;
+mod notes;
 mod predicate;
+mod remote;
 mod row_filter;
 mod source;
 mod statistics;
 
 pub(crate) use as_text::ReadAsText;
 pub(crate) use lake::{LakeScan, LakeTableProvider};
-pub(crate) use source::{SourceScan, SourceTableProvider};
+pub(crate) use notes::Notes;
+pub(crate) use remote::RemoteTable;
+pub(crate) use source::{FILTER_KEEPS, SourceScan, SourceTableProvider};
 
 use crate::errors::carry;
 use crate::run::QueryRun;

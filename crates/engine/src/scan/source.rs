@@ -2,7 +2,9 @@
 //! The live placement: a table read in its source through one statement.
 
 use super::as_text::may_not_fit;
+use super::notes::Notes;
 use super::running_query;
+use crate::arithmetic::settled_batch;
 use crate::discovery::SourceHandle;
 use crate::errors::carry;
 use crate::push_down::{Fragment, FragmentRequest, TextOf, cut, kept_here};
@@ -40,12 +42,14 @@ pub(crate) struct SourceTableProvider {
     /// Columns that are read as text too; these texts come after the table's own columns.
     texts: Vec<TextOf>,
     schema: SchemaRef,
+    /// What is done here with its rows, and why.
+    pub notes: Notes,
 }
 
 impl SourceTableProvider {
     pub fn new(handle: Arc<SourceHandle>, name: TableName, table: Arc<SourceTable>, mode: PushDown) -> Self {
         let fields: Vec<Field> = table.columns.iter().map(|column| text_kinds::field(column, handle.source.kind())).collect();
-        Self { handle, name, table, mode, texts: Vec::new(), schema: Arc::new(Schema::new(fields)) }
+        Self { handle, name, table, mode, texts: Vec::new(), schema: Arc::new(Schema::new(fields)), notes: Notes::default() }
     }
 
     /// The same table with the text of a column beside it, and where that stands. `None` for a column whose values all have their type.
@@ -76,7 +80,7 @@ impl SourceTableProvider {
     }
 
     fn again(&self, texts: Vec<TextOf>, schema: SchemaRef) -> Self {
-        Self { handle: self.handle.clone(), name: self.name.clone(), table: self.table.clone(), mode: self.mode, texts, schema }
+        Self { handle: self.handle.clone(), name: self.name.clone(), table: self.table.clone(), mode: self.mode, texts, schema, notes: Notes::default() }
     }
 
     /// The columns asked for, and behind them, in the table's order, those that only the filters which stay here need: what is planned
@@ -116,10 +120,13 @@ impl TableProvider for SourceTableProvider {
         let all: Vec<usize> = (0..self.schema.fields().len()).collect();
         let projection = projection.unwrap_or(&all);
         let source = self.handle.source.as_ref();
-        let asked = FragmentRequest { name: &self.name, table: &self.table, texts: &self.texts, source, projection, filters, limit, mode: self.mode };
+        let unqualified = DFSchema::try_from(self.schema.clone())?;
+        let (name, table, texts, mode, schema) = (&self.name, &self.table, &self.texts, self.mode, &unqualified);
+        let asked = FragmentRequest { name, table, texts, source, schema, projection, filters, limit, mode };
         let kept = kept_here(&asked);
         let wide = self.widened(projection, &kept)?;
-        let fragment = cut(&FragmentRequest { projection: &wide, ..asked }).map_err(carry)?;
+        let mut fragment = cut(&FragmentRequest { projection: &wide, ..asked }).map_err(carry)?;
+        fragment.kept.extend(self.notes.all());
         let schema = Arc::new(self.schema.project(&wide)?);
         let statistics = estimated(&schema, &self.table, filters.len() - kept.len(), fragment.limit);
         let scan = Arc::new(SourceScan::new(self.handle.clone(), fragment, schema, statistics));
@@ -147,15 +154,29 @@ fn filtered(session: &dyn Session, scan: Arc<SourceScan>, kept: Vec<Expr>, width
     Ok(Arc::new(filter.build()?))
 }
 
+/// The share of rows that a filter is taken to keep.
+pub(crate) const FILTER_KEEPS: f64 = 0.2;
+
 /// Rows and bytes as the source guesses them, each filter taken to keep a fifth.
 fn estimated(schema: &SchemaRef, table: &SourceTable, filters: usize, limit: Option<usize>) -> Statistics {
     let Some(rows) = table.rows_estimate else { return Statistics::new_unknown(schema) };
-    let kept = (rows as f64 * 0.2_f64.powi(filters.min(3) as i32)).ceil() as usize;
+    let kept = (rows as f64 * FILTER_KEEPS.powi(filters.min(3) as i32)).ceil() as usize;
     let kept = limit.map_or(kept, |limit| kept.min(limit));
     let width: usize = schema.fields().iter().map(|field| width_guess(field.data_type())).sum();
     Statistics {
         num_rows: Precision::Inexact(kept),
         total_byte_size: Precision::Inexact(kept.saturating_mul(width.max(1))),
+        column_statistics: vec![ColumnStatistics::new_unknown(); schema.fields().len()],
+    }
+}
+
+/// So many rows of a schema.
+pub(crate) fn rows_of(schema: &SchemaRef, rows: Option<u64>) -> Statistics {
+    let Some(rows) = rows else { return Statistics::new_unknown(schema) };
+    let width: usize = schema.fields().iter().map(|field| width_guess(field.data_type())).sum();
+    Statistics {
+        num_rows: Precision::Inexact(rows as usize),
+        total_byte_size: Precision::Inexact((rows as usize).saturating_mul(width.max(1))),
         column_statistics: vec![ColumnStatistics::new_unknown(); schema.fields().len()],
     }
 }
@@ -176,7 +197,7 @@ pub(crate) struct SourceScan {
 }
 
 impl SourceScan {
-    fn new(handle: Arc<SourceHandle>, fragment: Fragment, schema: SchemaRef, statistics: Statistics) -> Self {
+    pub fn new(handle: Arc<SourceHandle>, fragment: Fragment, schema: SchemaRef, statistics: Statistics) -> Self {
         let properties =
             PlanProperties::new(EquivalenceProperties::new(schema), Partitioning::UnknownPartitioning(1), EmissionType::Incremental, Boundedness::Bounded);
         Self { handle, fragment, statistics: Arc::new(statistics), forecast: OnceLock::new(), properties: Arc::new(properties) }
@@ -236,7 +257,7 @@ impl ExecutionPlan for SourceScan {
         let statement = self.statement(&run);
         let schema = self.schema();
         let handle = self.handle.clone();
-        let table = self.fragment.table.clone();
+        let tables = self.fragment.tables.clone();
         let target = schema.clone();
         let likely_rows = self.likely_rows();
         let opening = async move {
@@ -245,7 +266,9 @@ impl ExecutionPlan for SourceScan {
                 permit.meter().forecast(rows);
             }
             let fetched = handle.source.fetch(permit, statement).await.map_err(|error| failed(&handle, error))?;
-            run.ages.report(TableAge { table, placement: "live", as_of: fetched.as_of });
+            for used in tables {
+                run.ages.report(TableAge { table: used.name, placement: "live", as_of: fetched.as_of });
+            }
             Ok::<_, DataFusionError>(fetched.batches.map(move |batch| batch.map_err(|error| failed(&handle, error)).and_then(|batch| rename(&batch, &target))))
         };
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream::once(opening).try_flatten())))
@@ -269,5 +292,5 @@ fn failed(handle: &SourceHandle, error: Error) -> DataFusionError {
 fn rename(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     let columns = if schema.fields().is_empty() { Vec::new() } else { batch.columns().to_vec() };
-    Ok(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
+    settled_batch(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
 }

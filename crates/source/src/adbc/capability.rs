@@ -10,6 +10,9 @@ pub(super) fn support(vendor: Vendor, infinity: ValuePolicy, nan: ValuePolicy, o
     if let Operation::IsNull | Operation::IsNotNull = operation {
         return nullness(infinity, nan, column);
     }
+    if let Operation::Like(_) | Operation::Distinguish | Operation::Order = operation {
+        return Support::Never(Reason::new("unproven", "not known to mean the same in the source"));
+    }
     // Timestamps and decimals only travel as text; the source still compares them as what they are.
     if column.read_as.is_some() && column.data_type == DataType::Utf8 {
         return Support::Never(Reason::new("converted", format!("{} is read as text, and the source compares it as itself", column.native_type)));
@@ -75,7 +78,7 @@ fn binary(vendor: Vendor, operation: &Operation<'_>) -> Support {
     }
 }
 
-/// Both zeros are one number in a warehouse and two here, and NaN has a place in the order that differs between products.
+/// Both zeros are one number in a warehouse and here; NaN has a place in the order that differs between products.
 fn float(vendor: Vendor, infinity: ValuePolicy, nan: ValuePolicy, operation: &Operation<'_>) -> Support {
     let (Operation::Equal(operand)
     | Operation::NotEqual(operand)
@@ -90,8 +93,8 @@ fn float(vendor: Vendor, infinity: ValuePolicy, nan: ValuePolicy, operation: &Op
         Operand::Float(value) => *value,
         _ => return Support::Never(unproven("floats")),
     };
-    if literal == 0.0 || !literal.is_finite() {
-        return Support::Never(Reason::new("float", "zero, NaN and infinities are compared differently in the source"));
+    if !literal.is_finite() {
+        return Support::Never(Reason::new("float", "NaN and infinities are compared differently in the source"));
     }
     let policies_change_values = matches!(infinity, ValuePolicy::Clamp | ValuePolicy::Null) || nan == ValuePolicy::Null;
     let nan_is_greatest = matches!(vendor, Vendor::Snowflake | Vendor::Databricks);
@@ -144,9 +147,9 @@ mod tests {
     }
 
     #[test]
-    fn zero_and_nan_stay_here() {
+    fn nan_and_infinities_stay_here() {
         let float = column(DataType::Float64, None, false);
-        for literal in [0.0, -0.0, f64::NAN, f64::INFINITY] {
+        for literal in [f64::NAN, f64::INFINITY] {
             let answer = support(Vendor::Snowflake, ValuePolicy::Keep, ValuePolicy::Keep, &Operation::Equal(Operand::Float(literal)), &float);
             assert!(matches!(answer, Support::Never(_)), "{literal}");
         }

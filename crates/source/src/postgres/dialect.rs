@@ -35,6 +35,10 @@ impl Dialect for PostgresDialect {
         }
     }
 
+    fn has_booleans(&self) -> bool {
+        true
+    }
+
     fn as_text(&self, quoted: &str) -> String {
         format!("{quoted}::text")
     }

@@ -8,6 +8,7 @@ mod dialect;
 mod failure;
 mod fetch;
 mod framing;
+mod functions;
 mod mapping;
 mod numeric;
 mod pool;
@@ -18,8 +19,12 @@ mod support;
 mod tls;
 mod value;
 
-use crate::{Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Health, Operation, Reason, Source, SourceSpec, Statement, Support};
+use crate::{
+    Aggregate, Argument, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Function, Health, Operation, Reason, Source, SourceSpec, Statement,
+    Support, Term, Written,
+};
 use address::Address;
+use arrow::datatypes::DataType;
 use async_trait::async_trait;
 use dialect::PostgresDialect;
 use fetch::Fetcher;
@@ -62,6 +67,8 @@ pub struct Postgres {
     policies: Policies,
     /// Cleared when the server's encoding does not order texts as UTF-8 does.
     orders_by_bytes: AtomicBool,
+    /// Set once a session has found the server to be PostgreSQL itself: what others compute is not known.
+    genuine: AtomicBool,
 }
 
 impl std::fmt::Debug for Postgres {
@@ -77,7 +84,7 @@ fn make(spec: SourceSpec) -> Result<Arc<dyn Source>> {
     let pool = Pool::new(opener, spec.allow_primary, spec.limits.connections);
     let policies = Policies { nan: spec.nan, infinity: spec.infinity };
     let fetcher = Arc::new(Fetcher { pool: pool.clone(), policies, primary_allowed: spec.allow_primary });
-    Ok(Arc::new(Postgres { spec, pool, fetcher, policies, orders_by_bytes: AtomicBool::new(true) }))
+    Ok(Arc::new(Postgres { spec, pool, fetcher, policies, orders_by_bytes: AtomicBool::new(true), genuine: AtomicBool::new(false) }))
 }
 
 fn flavour(spec: &SourceSpec) -> Result<Option<Flavour>> {
@@ -116,6 +123,7 @@ impl Postgres {
             worked = introduced(lease.session()?, task.name, &work).await;
         }
         self.orders_by_bytes.store(lease.session()?.utf8, Ordering::Relaxed);
+        self.genuine.store(lease.session()?.flavour == Flavour::Postgres, Ordering::Relaxed);
         match worked {
             Ok(found) => {
                 lease.give_back();
@@ -130,6 +138,10 @@ impl Postgres {
             }
         }
     }
+}
+
+fn not_genuine() -> Reason {
+    Reason::new("server", "the server is not PostgreSQL itself, so more than comparisons is not known to mean the same there")
 }
 
 /// Names the session after its new use, then works on it.
@@ -149,11 +161,36 @@ impl Source for Postgres {
     }
 
     fn support(&self, operation: &Operation<'_>, column: &Column) -> Support {
-        let ordering = matches!(operation, Operation::Less(_) | Operation::LessOrEqual(_) | Operation::Greater(_) | Operation::GreaterOrEqual(_));
-        if ordering && column.data_type == arrow::datatypes::DataType::Utf8 && !self.orders_by_bytes.load(Ordering::Relaxed) {
+        let beyond_comparisons = matches!(operation, Operation::Like(_) | Operation::Distinguish | Operation::Order);
+        if beyond_comparisons && !self.genuine.load(Ordering::Relaxed) {
+            return Support::Never(not_genuine());
+        }
+        let ordering =
+            matches!(operation, Operation::Less(_) | Operation::LessOrEqual(_) | Operation::Greater(_) | Operation::GreaterOrEqual(_) | Operation::Order);
+        if ordering && column.data_type == DataType::Utf8 && !self.orders_by_bytes.load(Ordering::Relaxed) {
             return Support::Never(Reason::new("encoding", "the encoding of the database orders texts differently"));
         }
         support::support(operation, column, self.policies)
+    }
+
+    fn function(&self, function: Function<'_>, arguments: &[Argument<'_>], result: &DataType) -> Written {
+        if !self.genuine.load(Ordering::Relaxed) {
+            return Err(not_genuine());
+        }
+        functions::function(function, arguments, result)
+    }
+
+    fn aggregate(&self, aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType) -> Written {
+        if !self.genuine.load(Ordering::Relaxed) {
+            return Err(not_genuine());
+        }
+        let sorts = matches!(aggregate, Aggregate::Min | Aggregate::Max);
+        if let (true, Some(argument)) = (sorts, argument)
+            && let Support::Superset(reason) | Support::Never(reason) = self.support(&Operation::Order, &argument.meaning)
+        {
+            return Err(reason);
+        }
+        functions::aggregate(aggregate, argument, distinct, result, self.policies)
     }
 
     async fn probe(&self, permit: Permit) -> Result<Health> {

@@ -13,11 +13,14 @@
 //! | citext, char(n) | `=` | superset, else never | `collation`, `padding` |
 //! | uuid | `=` | exact with a canonical literal, else never | `uuid` |
 //! | everything else | all six | never | `type` |
+//! | text, varchar, name | LIKE | exact; never under a collation that takes different texts for equal | `collation` |
+//! | all but citext, char(n), json, and what is read as text | groups, DISTINCT, keys | exact; never when a policy changes values | `values`, `collation`, `type` |
+//! | numbers, date, timestamp, time, bytea, text | ORDER BY, min, max | exact, texts under `COLLATE "C"` | `values`, `type` |
 //! | any | NULL tests | exact; where a policy makes NULLs: never, superset | `values` |
 
 use super::mapping::base_type;
 use super::value::{DATE_CLAMP_MAX, DATE_CLAMP_MIN, Policies, TIMESTAMP_CLAMP_MAX, TIMESTAMP_CLAMP_MIN};
-use crate::{Column, Operand, Operation, Reason, Support, ValuePolicy};
+use crate::{Column, Operand, Operation, Pattern, Reason, Support, ValuePolicy};
 use arrow::datatypes::DataType;
 use weir_base::DAY_MICROS;
 
@@ -42,6 +45,9 @@ pub fn support(operation: &Operation<'_>, column: &Column, policies: Policies) -
         Operation::IsNotNull => return null_test(column, policies, false),
         Operation::IsTrue if column.data_type == DataType::Boolean => return Support::Exact,
         Operation::IsTrue => return never("type", "only a boolean is a condition by itself"),
+        Operation::Like(pattern) => return like(pattern, column),
+        Operation::Distinguish => return distinguish(column, policies),
+        Operation::Order => return order(column, policies),
         Operation::Equal(operand) => (Comparison::Equal, operand),
         Operation::NotEqual(operand) => (Comparison::NotEqual, operand),
         Operation::Less(operand) | Operation::LessOrEqual(operand) => (Comparison::Below, operand),
@@ -57,7 +63,7 @@ pub fn support(operation: &Operation<'_>, column: &Column, policies: Policies) -
                 out_of_range()
             }
         }
-        (DataType::Float32 | DataType::Float64, Operand::Float(value)) => float(value, policies),
+        (DataType::Float32 | DataType::Float64, Operand::Float(value)) => float(comparison, value, policies),
         (DataType::Decimal128(precision, _), Operand::Decimal(unscaled)) => decimal(comparison, unscaled, *precision, column, policies),
         (DataType::Date32, Operand::Date(days)) => moment(i64::from(days), (i64::from(DATE_CLAMP_MIN), i64::from(DATE_CLAMP_MAX)), comparison, policies),
         (DataType::Timestamp(..), Operand::Timestamp(micros)) => moment(micros, (TIMESTAMP_CLAMP_MIN, TIMESTAMP_CLAMP_MAX), comparison, policies),
@@ -76,15 +82,21 @@ fn integer(value: i128, column: &Column) -> Support {
     if fits { Support::Exact } else { out_of_range() }
 }
 
-/// Zero and NaN differ: here -0.0 sorts below 0.0, there they are equal.
-fn float(value: f64, policies: Policies) -> Support {
-    if value.is_nan() || value == 0.0 || value.is_infinite() {
-        return never("float", "zero, NaN and infinities of floating point numbers compare differently in the source");
+/// PostgreSQL has one zero and one NaN, which is above every number: so it is here. What the policies of the source turn into
+/// another value is compared there as what it is.
+fn float(comparison: Comparison, value: f64, policies: Policies) -> Support {
+    let (nan, infinity) = (policies.nan != ValuePolicy::Keep, policies.infinity != ValuePolicy::Keep);
+    if value.is_nan() && nan || value.is_infinite() && infinity {
+        return never("values", "NaN and infinities are changed or refused by `values` of the source");
     }
     if policies.infinity == ValuePolicy::Clamp && (value.abs() >= f64::from(f32::MAX)) {
         return never("values", "infinities are clamped by `values.infinity` of the source");
     }
-    Support::Superset(Reason::new("float", "floating point numbers are compared again here"))
+    let gains = policies.nan == ValuePolicy::Null || policies.infinity == ValuePolicy::Null;
+    if gains && comparison != Comparison::Equal {
+        return Support::Superset(Reason::new("values", "NaN or infinities are read as NULL by `values` of the source"));
+    }
+    Support::Exact
 }
 
 fn decimal(comparison: Comparison, unscaled: i128, precision: u8, column: &Column, policies: Policies) -> Support {
@@ -150,6 +162,48 @@ fn plain_text(comparison: Comparison, column: &Column) -> Support {
         Comparison::Below | Comparison::Above => Support::Exact,
         _ if column.bytewise_equality => Support::Exact,
         _ => loose_text(comparison, "collation", "the collation of the column takes different texts for equal"),
+    }
+}
+
+/// Under a deterministic collation a pattern is matched letter by letter, whatever the collation says of order or case.
+fn like(pattern: Pattern<'_>, column: &Column) -> Support {
+    if pattern.text.contains('\0') {
+        return never("literal", "PostgreSQL has no NUL in a text");
+    }
+    match (&column.data_type, column.read_as) {
+        (DataType::Utf8, None) if column.bytewise_equality => Support::Exact,
+        (DataType::Utf8, None) => never("collation", "the collation of the column takes different texts for equal"),
+        _ => never("type", "only a text is matched with a pattern"),
+    }
+}
+
+/// Whether a policy reads some values of this type as others.
+fn changed_by_policy(column: &Column, policies: Policies) -> bool {
+    let changes = |policy: ValuePolicy| matches!(policy, ValuePolicy::Null | ValuePolicy::Clamp);
+    let numbers = matches!(column.data_type, DataType::Float32 | DataType::Float64 | DataType::Decimal128(..) | DataType::Decimal256(..));
+    let moments = matches!(column.data_type, DataType::Date32 | DataType::Timestamp(..));
+    numbers && (changes(policies.nan) || changes(policies.infinity)) || moments && changes(policies.infinity)
+}
+
+fn distinguish(column: &Column, policies: Policies) -> Support {
+    if changed_by_policy(column, policies) {
+        return never("values", "`values` of the source reads some values as others");
+    }
+    match (&column.data_type, column.read_as) {
+        (DataType::Utf8, None) if !column.bytewise_equality => never("collation", "the collation of the column takes different texts for equal"),
+        (DataType::Utf8, Some(_)) if base_type(&column.native_type) == "uuid" || column.labels.is_some() => Support::Exact,
+        (_, Some(_)) | (DataType::List(_), _) => never("type", "a value that is read as text is compared here"),
+        _ => Support::Exact,
+    }
+}
+
+fn order(column: &Column, policies: Policies) -> Support {
+    if changed_by_policy(column, policies) {
+        return never("values", "`values` of the source reads some values as others");
+    }
+    match (&column.data_type, column.read_as) {
+        (_, Some(_)) | (DataType::List(_), _) => never("type", "a value that is read as text is sorted here"),
+        _ => Support::Exact,
     }
 }
 

@@ -12,6 +12,9 @@ pub(super) fn support(infinity: ValuePolicy, operation: &Operation<'_>, column: 
     if let Operation::IsNull | Operation::IsNotNull = operation {
         return nullness(infinity, meaning);
     }
+    if let Operation::Like(_) | Operation::Distinguish | Operation::Order = operation {
+        return Support::Never(Reason::new("unproven", "not known to mean the same in the source"));
+    }
     match meaning {
         Meaning::Integer | Meaning::Boolean | Meaning::Blob => by_class(operation),
         Meaning::Text => text(operation, column),
@@ -77,13 +80,13 @@ fn decimal(infinity: ValuePolicy, operation: &Operation<'_>) -> Support {
     Support::Superset(Reason::new("float", "fractions are doubles in SQLite, so what is kept is checked again here"))
 }
 
-/// Both zeros are one number in SQLite and two here; NaN cannot be stored.
+/// Both zeros are one number in SQLite and here; NaN cannot be stored.
 fn real(infinity: ValuePolicy, operation: &Operation<'_>) -> Support {
     let Some(Operand::Float(literal)) = operand(operation) else {
         return Support::Never(Reason::new("float", "this comparison of floats is not known to mean the same in SQLite"));
     };
-    if literal.is_nan() || literal == 0.0 || changes(infinity) {
-        return Support::Never(Reason::new("float", "zero and NaN are compared differently in SQLite"));
+    if literal.is_nan() || changes(infinity) {
+        return Support::Never(Reason::new("float", "NaN is not known to SQLite, and `values.infinity` changes what is read"));
     }
     Support::Superset(Reason::new("float", "floats are compared in SQLite, and again here"))
 }
@@ -100,7 +103,7 @@ fn operand<'a>(operation: &Operation<'a>) -> Option<Operand<'a>> {
         | Operation::LessOrEqual(operand)
         | Operation::Greater(operand)
         | Operation::GreaterOrEqual(operand) => Some(*operand),
-        Operation::IsNull | Operation::IsNotNull | Operation::IsTrue => None,
+        Operation::IsNull | Operation::IsNotNull | Operation::IsTrue | Operation::Like(_) | Operation::Distinguish | Operation::Order => None,
     }
 }
 
@@ -148,7 +151,7 @@ mod tests {
         let price = column("DECIMAL(38,2)", "BINARY");
         assert_eq!(verdict(Operation::Less(Operand::Decimal(1_234_567_890_123_456)), &price), "never");
         assert_eq!(verdict(Operation::Less(Operand::Decimal(123_456_789_012_345)), &price), "float");
-        assert_eq!(verdict(Operation::Equal(Operand::Float(-0.0)), &column("REAL", "BINARY")), "never");
+        assert_eq!(verdict(Operation::Equal(Operand::Float(f64::NAN)), &column("REAL", "BINARY")), "never");
         assert_eq!(verdict(Operation::IsTrue, &column("BOOLEAN", "BINARY")), "stray");
     }
 }

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A SELECT under construction: the part of a plan that one source answers with one statement.
+
+use super::fragment::{Fragment, TableUse};
+use super::terms::Scope;
+use crate::discovery::SourceHandle;
+use arrow::datatypes::DataType;
+use datafusion::common::DFSchemaRef;
+use std::sync::Arc;
+use weir_api::Kept;
+use weir_base::{Error, ErrorCode, Result};
+use weir_source::{OutputColumn, Source, Term};
+
+/// One column of what the block returns.
+#[derive(Debug, Clone)]
+pub(crate) struct Output {
+    pub term: Term,
+    /// What it is called in errors.
+    pub label: String,
+}
+
+/// Clauses in the order in which SQL applies them; a step that comes too late for its clause wraps what is there.
+#[derive(Debug, Clone)]
+pub(crate) struct Block {
+    pub handle: Arc<SourceHandle>,
+    /// What the outputs are called in the plan.
+    pub schema: DFSchemaRef,
+    pub outputs: Vec<Output>,
+    from: String,
+    /// Whether `from` is one table, and the outputs are columns of it.
+    bare: bool,
+    /// Whether `from` is more than one table.
+    joined: bool,
+    conditions: Vec<String>,
+    grouping: Option<Vec<String>>,
+    having: Vec<String>,
+    order: Vec<String>,
+    limit: Option<usize>,
+    pub tables: Vec<TableUse>,
+    pub pushed: Vec<String>,
+    pub kept: Vec<Kept>,
+    /// A guess.
+    pub rows: Option<f64>,
+}
+
+impl Block {
+    /// All of one table.
+    pub fn of_table(handle: Arc<SourceHandle>, schema: DFSchemaRef, outputs: Vec<Output>, from: String, table: TableUse, rows: Option<f64>) -> Self {
+        Self {
+            handle,
+            schema,
+            outputs,
+            from,
+            bare: true,
+            joined: false,
+            conditions: Vec::new(),
+            grouping: None,
+            having: Vec::new(),
+            order: Vec::new(),
+            limit: None,
+            tables: vec![table],
+            pushed: Vec::new(),
+            kept: Vec::new(),
+            rows,
+        }
+    }
+
+    pub fn source(&self) -> &dyn Source {
+        self.handle.source.as_ref()
+    }
+
+    /// The terms of the outputs, for expressions over them.
+    pub fn terms(&self) -> Vec<Term> {
+        self.outputs.iter().map(|output| output.term.clone()).collect()
+    }
+
+    pub fn scope<'a>(&'a self, terms: &'a [Term]) -> Scope<'a> {
+        Scope { source: self.source(), schema: &self.schema, terms }
+    }
+
+    /// FROM and WHERE, and nothing behind them.
+    pub fn is_flat(&self) -> bool {
+        self.grouping.is_none() && self.limit.is_none()
+    }
+
+    /// One table, whole.
+    pub fn is_bare_table(&self) -> bool {
+        self.bare && self.conditions.is_empty() && self.is_flat()
+    }
+
+    pub fn is_joined(&self) -> bool {
+        self.joined
+    }
+
+    pub fn limit(&self) -> Option<usize> {
+        self.limit
+    }
+
+    pub fn from(&self) -> &str {
+        &self.from
+    }
+
+    pub fn conditions(&self) -> &[String] {
+        &self.conditions
+    }
+
+    /// Keeps the rows for which the condition is true.
+    pub fn filter(&mut self, sql: String) {
+        if self.grouping.is_some() {
+            self.having.push(sql)
+        } else {
+            self.conditions.push(sql)
+        }
+        self.bare = false;
+    }
+
+    /// Groups the rows; the block must be flat. The outputs are computed for every group, whatever is asked of it later.
+    pub fn group(&mut self, keys: Vec<String>, mut outputs: Vec<Output>) {
+        outputs.iter_mut().for_each(|output| output.term.total = true);
+        self.outputs = outputs;
+        self.grouping = Some(keys);
+        self.bare = false;
+    }
+
+    /// Sorts, and stops after so many rows.
+    pub fn stop(&mut self, order: Vec<String>, rows: usize) {
+        self.order = order;
+        self.limit = Some(self.limit.map_or(rows, |limit| limit.min(rows)));
+        self.rows = Some(self.rows.map_or(rows as f64, |known| known.min(rows as f64)));
+        self.bare = false;
+    }
+
+    /// The same rows with other columns. `computed` when not all of them are columns of before.
+    pub fn with_outputs(self, schema: DFSchemaRef, outputs: Vec<Output>, computed: bool) -> Self {
+        Self { schema, outputs, bare: self.bare && !computed, ..self }
+    }
+
+    /// The same columns under other names.
+    pub fn renamed(self, schema: DFSchemaRef) -> Self {
+        Self { schema, ..self }
+    }
+
+    /// Takes over what another block has told of itself.
+    pub fn takes_over(&mut self, other: Self) {
+        self.tables.extend(other.tables);
+        self.pushed.extend(other.pushed);
+        self.kept.extend(other.kept);
+    }
+
+    /// What the rows come from now: a join of several.
+    pub fn join_into(&mut self, from: String, conditions: Vec<String>) {
+        self.from = from;
+        self.joined = true;
+        self.conditions = conditions;
+        self.bare = false;
+    }
+
+    /// The same rows as a derived table under an alias, with plain columns. Columns get names of their own: two may be called the same.
+    pub fn wrap(self, alias: &str) -> Self {
+        let columns: Vec<String> = (1..=self.outputs.len()).map(|number| format!("c{number}")).collect();
+        let list: Vec<String> = self.outputs.iter().zip(&columns).map(|(output, column)| format!("{} AS {column}", output.term.sql)).collect();
+        let inner = self.select(&list);
+        let outputs = self.outputs.into_iter().zip(&columns).map(|(output, column)| {
+            let term = Term { sql: format!("{alias}.{column}"), meaning: output.term.meaning, total: true };
+            Output { term, label: output.label }
+        });
+        Self {
+            outputs: outputs.collect(),
+            from: format!("({inner}) AS {alias}"),
+            bare: false,
+            joined: false,
+            conditions: Vec::new(),
+            grouping: None,
+            having: Vec::new(),
+            order: Vec::new(),
+            limit: None,
+            ..self
+        }
+    }
+
+    fn select(&self, list: &[String]) -> String {
+        let list = if list.is_empty() { "1".to_owned() } else { list.join(", ") };
+        let mut sql = format!("SELECT {list} FROM {}", self.from);
+        if !self.conditions.is_empty() {
+            sql.push_str(&format!(" WHERE {}", self.conditions.join(" AND ")));
+        }
+        if let Some(keys) = self.grouping.as_ref().filter(|keys| !keys.is_empty()) {
+            sql.push_str(&format!(" GROUP BY {}", keys.join(", ")));
+        }
+        if !self.having.is_empty() {
+            sql.push_str(&format!(" HAVING {}", self.having.join(" AND ")));
+        }
+        if !self.order.is_empty() {
+            sql.push_str(&format!(" ORDER BY {}", self.order.join(", ")));
+        }
+        if let Some(limit) = self.limit {
+            sql.push_str(&self.source().dialect().limit(limit as u64));
+        }
+        sql
+    }
+
+    /// The statement. Error: a column that cannot be read.
+    pub fn fragment(&self) -> Result<Fragment> {
+        if let Some((output, why)) = self.outputs.iter().find_map(|output| Some((output, output.term.meaning.degraded.as_ref()?))) {
+            return Err(Error::new(ErrorCode::Unsupported, format!("column {} cannot be read", output.label))
+                .with_detail(why.clone())
+                .with_hint("the other columns of the table can; system.tables lists such columns"));
+        }
+        let dialect = self.source().dialect();
+        let shown = |(output, field): (&Output, &arrow::datatypes::FieldRef)| {
+            let term = &output.term;
+            match term.meaning.read_as {
+                Some(pattern) => format!("{} AS {}", pattern.replace("{}", &term.sql), dialect.quote(field.name())),
+                None if speaking(field.name()) && !term.sql.ends_with(&dialect.quote(field.name())) => {
+                    format!("{} AS {}", term.sql, dialect.quote(field.name()))
+                }
+                None => term.sql.clone(),
+            }
+        };
+        let list: Vec<String> = self.outputs.iter().zip(self.schema.fields()).map(shown).collect();
+        Ok(Fragment {
+            tables: self.tables.clone(),
+            sql: self.select(&list),
+            outputs: self.output_columns(),
+            pushed: self.pushed.clone(),
+            kept: self.kept.clone(),
+            limit: self.limit,
+        })
+    }
+
+    fn output_columns(&self) -> Vec<OutputColumn> {
+        if self.outputs.is_empty() {
+            return vec![OutputColumn { name: "one".into(), data_type: DataType::Int32, label: "count".into() }];
+        }
+        let fields = self.outputs.iter().zip(self.schema.fields());
+        let column = |(output, field): (&Output, &arrow::datatypes::FieldRef)| OutputColumn {
+            name: field.name().clone(),
+            data_type: output.term.meaning.data_type.clone(),
+            label: output.label.clone(),
+        };
+        fields.map(column).collect()
+    }
+}
+
+/// Whether a name says something to people; columns are taken by their place.
+fn speaking(name: &str) -> bool {
+    const NAME_BYTES_MAX: usize = 60;
+    name.len() <= NAME_BYTES_MAX && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Cuts the largest parts that one source can answer out of an optimized plan; what is left over is noted where it stays.
+
+use super::block::{Block, Output};
+use super::bound::bounded_columns;
+use super::condition::{Condition, condition};
+use super::fragment::{TableUse, as_kept, label, may_push};
+use super::group::Groups;
+use super::terms::{table_terms, value};
+use super::words::in_words;
+use super::{group, join, order};
+use crate::scan::{FILTER_KEEPS, Notes, RemoteTable, SourceTableProvider};
+use datafusion::common::Result;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::datasource::{provider_as_source, source_as_provider};
+use datafusion::logical_expr::logical_plan::{Aggregate, FetchType, Filter, Join, Limit, Projection, SkipType, Sort, SubqueryAlias, TableScan};
+use datafusion::logical_expr::utils::{conjunction, split_conjunction};
+use datafusion::logical_expr::{Expr, LogicalPlan};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use weir_api::{Kept, PushDown};
+use weir_base::SourceName;
+use weir_source::{Reason, SourceTable, Term};
+
+/// The plan with a statement in the place of each part that a source answers.
+pub(crate) fn cut_plan(plan: LogicalPlan, mode: PushDown) -> Result<LogicalPlan> {
+    if mode == PushDown::Off {
+        return Ok(plan);
+    }
+    let mut cutter = Cutter { mode, aliases: Aliases::default(), alone: alone(&plan) };
+    cutter.whole(plan)
+}
+
+/// Names for tables and derived tables of a statement, each given once.
+#[derive(Debug, Default)]
+pub(super) struct Aliases {
+    tables: usize,
+    derived: usize,
+}
+
+impl Aliases {
+    pub fn table(&mut self) -> String {
+        self.tables += 1;
+        format!("t{}", self.tables)
+    }
+
+    pub fn derived(&mut self) -> String {
+        self.derived += 1;
+        format!("d{}", self.derived)
+    }
+}
+
+/// A part of a plan that was walked.
+enum Piece {
+    /// A source answers it, if nothing above asks for more. `plain` is what it was cut from, with its inputs cut: for what gains
+    /// nothing by being sent (a projection, a table by itself).
+    Remote {
+        block: Box<Block>,
+        plain: Option<LogicalPlan>,
+    },
+    Local(LogicalPlan),
+}
+
+struct Cutter {
+    mode: PushDown,
+    aliases: Aliases,
+    /// Sources of which the plan reads one table: its columns need no alias in front of them.
+    alone: BTreeSet<SourceName>,
+}
+
+/// The sources of which a plan reads just one table.
+fn alone(plan: &LogicalPlan) -> BTreeSet<SourceName> {
+    let mut counts: BTreeMap<SourceName, usize> = BTreeMap::new();
+    let _ = plan.apply_with_subqueries(|node| {
+        if let LogicalPlan::TableScan(scan) = node
+            && let Ok(provider) = source_as_provider(&scan.source)
+            && let Some(table) = provider.downcast_ref::<SourceTableProvider>()
+        {
+            *counts.entry(table.handle.name().clone()).or_default() += 1;
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    counts.into_iter().filter(|(_, count)| *count == 1).map(|(name, _)| name).collect()
+}
+
+impl Cutter {
+    fn whole(&mut self, plan: LogicalPlan) -> Result<LogicalPlan> {
+        let piece = self.piece(plan)?;
+        self.finished(piece)
+    }
+
+    fn finished(&mut self, piece: Piece) -> Result<LogicalPlan> {
+        match piece {
+            Piece::Local(plan) | Piece::Remote { plain: Some(plan), .. } => Ok(plan),
+            Piece::Remote { block, plain: None } => leaf(&block),
+        }
+    }
+
+    fn piece(&mut self, plan: LogicalPlan) -> Result<Piece> {
+        match plan {
+            LogicalPlan::TableScan(scan) => Ok(self.scan(scan)),
+            LogicalPlan::SubqueryAlias(alias) => self.alias(alias),
+            LogicalPlan::Projection(projection) => self.projection(projection),
+            LogicalPlan::Filter(filter) => self.filter(filter),
+            LogicalPlan::Join(join) => self.join(join),
+            LogicalPlan::Aggregate(aggregate) => self.aggregate(aggregate),
+            LogicalPlan::Sort(sort) => self.sort(sort),
+            LogicalPlan::Limit(limit) => self.limit(limit),
+            other => self.other(other),
+        }
+    }
+
+    /// Operators that stay here, with their inputs cut.
+    fn other(&mut self, plan: LogicalPlan) -> Result<Piece> {
+        let plan = plan.map_children(|child| self.whole(child).map(Transformed::yes)).data()?;
+        if let LogicalPlan::Window(window) = &plan {
+            let what = format!("window {}", list(&window.window_expr));
+            note(&plan, &as_kept(what, Reason::new("window", "window functions are computed here")));
+        }
+        let plan = plan.map_subqueries(|subquery| self.whole(subquery).map(Transformed::yes)).data()?;
+        Ok(Piece::Local(plan))
+    }
+
+    /// A table with all its filters done by the source; else the scan itself sends what it can.
+    fn scan(&mut self, scan: TableScan) -> Piece {
+        match self.block_of(&scan) {
+            Some(block) => Piece::Remote { block: Box::new(block), plain: Some(LogicalPlan::TableScan(scan)) },
+            None => Piece::Local(LogicalPlan::TableScan(scan)),
+        }
+    }
+
+    fn block_of(&mut self, scan: &TableScan) -> Option<Block> {
+        let provider = source_as_provider(&scan.source).ok()?;
+        let table = provider.downcast_ref::<SourceTableProvider>()?;
+        let alias = (!self.alone.contains(table.handle.name())).then(|| self.aliases.table());
+        let source = table.handle.source.as_ref();
+        let terms = table_terms(&table.table, source, alias.as_deref());
+        let whole = datafusion::common::DFSchema::try_from_qualified_schema(scan.table_name.clone(), &scan.source.schema()).ok()?;
+        let scope = super::terms::Scope { source, schema: &whole, terms: &terms };
+        let mut conditions = Vec::new();
+        for filter in &scan.filters {
+            let what = format!("filter {}", in_words(filter));
+            match condition(filter, scope) {
+                Condition::Exact(sent) if may_push(self.mode, &what).is_ok() => conditions.push((sent.sql, what)),
+                _ => return None,
+            }
+        }
+        let bounded = scan.filters.iter().flat_map(|filter| bounded_columns(filter, scope)).collect();
+        let outputs = outputs(scan, table, &terms)?;
+        let used = TableUse { name: table.name.clone(), bounded };
+        let from = source.dialect().table(&table.table.schema, &table.table.name);
+        let from = alias.map_or_else(|| from.clone(), |alias| format!("{from} AS {alias}"));
+        let rows = table.table.rows_estimate.map(|rows| rows as f64 * FILTER_KEEPS.powi(conditions.len().min(3) as i32));
+        let mut block = Block::of_table(table.handle.clone(), scan.projected_schema.clone(), outputs, from, used, rows);
+        for (sql, what) in conditions {
+            block.filter(sql);
+            block.pushed.push(what);
+        }
+        if let Some(fetch) = scan.fetch {
+            may_push(self.mode, &format!("limit {fetch}")).ok()?;
+            stop(&mut block, Vec::new(), fetch);
+        }
+        Some(block)
+    }
+
+    fn alias(&mut self, alias: SubqueryAlias) -> Result<Piece> {
+        let over = |input| {
+            let mut alias = alias.clone();
+            alias.input = Arc::new(input);
+            LogicalPlan::SubqueryAlias(alias)
+        };
+        match self.piece(Arc::unwrap_or_clone(alias.input.clone()))? {
+            Piece::Remote { block, plain } => {
+                let block = Box::new(block.renamed(alias.schema.clone()));
+                Ok(Piece::Remote { block, plain: plain.map(over) })
+            }
+            Piece::Local(input) => Ok(Piece::Local(over(input))),
+        }
+    }
+
+    /// A projection by itself is done here: the rows come anyway, and a source has better things to do.
+    fn projection(&mut self, mut projection: Projection) -> Result<Piece> {
+        let piece = self.piece(Arc::unwrap_or_clone(projection.input.clone()))?;
+        let block = match &piece {
+            Piece::Remote { block, .. } => projected(block, &projection),
+            Piece::Local(_) => None,
+        };
+        projection.input = Arc::new(self.finished(piece)?);
+        let plain = LogicalPlan::Projection(projection);
+        let plain = plain.map_subqueries(|subquery| self.whole(subquery).map(Transformed::yes)).data()?;
+        Ok(match block {
+            Some(block) => Piece::Remote { block: Box::new(block), plain: Some(plain) },
+            None => Piece::Local(plain),
+        })
+    }
+
+    fn filter(&mut self, filter: Filter) -> Result<Piece> {
+        let mut block = match self.piece(Arc::unwrap_or_clone(filter.input.clone()))? {
+            Piece::Remote { block, .. } => *block,
+            local @ Piece::Local(_) => {
+                let input = Arc::new(self.finished(local)?);
+                return self.other(LogicalPlan::Filter(Filter::try_new(filter.predicate, input)?));
+            }
+        };
+        if block.limit().is_some() {
+            block = block.wrap(&self.aliases.derived());
+        }
+        let terms = block.terms();
+        let mut here = Vec::new();
+        for part in split_conjunction(&filter.predicate) {
+            let what = format!("filter {}", in_words(part));
+            let written = match may_push(self.mode, &what) {
+                Ok(()) => condition(part, block.scope(&terms)),
+                Err(reason) => Condition::Kept(reason),
+            };
+            match written {
+                Condition::Exact(sent) => {
+                    block.filter(sent.sql);
+                    block.pushed.push(what);
+                }
+                Condition::Superset(sent, reason) => {
+                    block.filter(sent.sql);
+                    block.pushed.push(format!("{what} (at least; checked again here)"));
+                    block.kept.push(as_kept(what, reason));
+                    here.push(part.clone());
+                }
+                Condition::Kept(reason) => {
+                    block.kept.push(as_kept(what, reason));
+                    here.push(part.clone());
+                }
+            }
+        }
+        match conjunction(here) {
+            None => Ok(Piece::Remote { block: Box::new(block), plain: None }),
+            Some(predicate) => {
+                let filter = LogicalPlan::Filter(Filter::try_new(predicate, Arc::new(leaf(&block)?))?);
+                Ok(Piece::Local(filter.map_subqueries(|subquery| self.whole(subquery).map(Transformed::yes)).data()?))
+            }
+        }
+    }
+
+    fn join(&mut self, join: Join) -> Result<Piece> {
+        let left = self.piece(Arc::unwrap_or_clone(join.left.clone()))?;
+        let right = self.piece(Arc::unwrap_or_clone(join.right.clone()))?;
+        let what = format!("join on {}", join_words(&join));
+        let why = match (&left, &right) {
+            (Piece::Remote { block: a, .. }, Piece::Remote { block: b, .. }) => {
+                let joined = may_push(self.mode, &what).and_then(|()| join::join(&join, a.as_ref().clone(), b.as_ref().clone(), &mut self.aliases));
+                match joined {
+                    Ok(mut block) => {
+                        block.pushed.push(what);
+                        return Ok(Piece::Remote { block: Box::new(block), plain: None });
+                    }
+                    Err(reason) => reason,
+                }
+            }
+            _ => Reason::new("local_input", "one of its sides is made here"),
+        };
+        let (left, right) = (self.finished(left)?, self.finished(right)?);
+        let plan = LogicalPlan::Join(Join { left: Arc::new(left), right: Arc::new(right), ..join });
+        note(&plan, &as_kept(what, across(&plan).unwrap_or(why)));
+        Ok(Piece::Local(plan))
+    }
+
+    fn aggregate(&mut self, mut aggregate: Aggregate) -> Result<Piece> {
+        let input = self.piece(Arc::unwrap_or_clone(aggregate.input.clone()))?;
+        let what = aggregate_words(&aggregate);
+        let why = match &input {
+            Piece::Remote { block, .. } => {
+                let grouped = may_push(self.mode, &what).and_then(|()| group::group(&aggregate, block.as_ref().clone(), &mut self.aliases));
+                match grouped {
+                    Ok(Groups { mut block, finish }) => {
+                        block.pushed.push(what);
+                        let Some(finish) = finish else { return Ok(Piece::Remote { block: Box::new(block), plain: None }) };
+                        let columns = Projection::try_new_with_schema(finish, Arc::new(leaf(&block)?), aggregate.schema)?;
+                        return Ok(Piece::Local(LogicalPlan::Projection(columns)));
+                    }
+                    Err(reason) => reason,
+                }
+            }
+            Piece::Local(_) => Reason::new("local_input", "its rows are made here"),
+        };
+        aggregate.input = Arc::new(self.finished(input)?);
+        let plan = LogicalPlan::Aggregate(aggregate);
+        note(&plan, &as_kept(what, why));
+        Ok(Piece::Local(plan))
+    }
+
+    /// The first rows come sorted from the source, and are sorted again here; all rows are sorted here alone.
+    fn sort(&mut self, sort: Sort) -> Result<Piece> {
+        let input = self.piece(Arc::unwrap_or_clone(sort.input.clone()))?;
+        let what = match sort.fetch {
+            Some(rows) => format!("first {rows} by {}", sort_words(&sort)),
+            None => format!("sort by {}", sort_words(&sort)),
+        };
+        let (input, why) = match (input, sort.fetch) {
+            (Piece::Remote { block, plain }, Some(rows)) => {
+                match may_push(self.mode, &what).and_then(|()| order::first(block.as_ref().clone(), &sort.expr, rows, &mut self.aliases)) {
+                    Ok(mut first) => {
+                        first.pushed.push(what);
+                        let plan = LogicalPlan::Sort(Sort { input: Arc::new(leaf(&first)?), ..sort });
+                        return Ok(Piece::Local(plan));
+                    }
+                    Err(reason) => (Piece::Remote { block, plain }, reason),
+                }
+            }
+            (remote @ Piece::Remote { .. }, None) => (remote, Reason::new("all_rows", "all rows come anyway, so they are sorted here")),
+            (local, _) => (local, Reason::new("local_input", "its rows are made here")),
+        };
+        let plan = LogicalPlan::Sort(Sort { input: Arc::new(self.finished(input)?), ..sort });
+        note(&plan, &as_kept(what, why));
+        Ok(Piece::Local(plan))
+    }
+
+    fn limit(&mut self, limit: Limit) -> Result<Piece> {
+        let (SkipType::Literal(skip), FetchType::Literal(Some(fetch))) = (limit.get_skip_type()?, limit.get_fetch_type()?) else {
+            return self.other(LogicalPlan::Limit(limit));
+        };
+        let input = self.piece(Arc::unwrap_or_clone(limit.input.clone()))?;
+        let rows = skip.saturating_add(fetch);
+        let what = format!("limit {rows}");
+        let input = match input {
+            Piece::Remote { block, plain: Some(plain) } if skip == 0 && block.limit().is_some_and(|limit| limit <= rows) => {
+                let plain = LogicalPlan::Limit(Limit { input: Arc::new(plain), ..limit });
+                return Ok(Piece::Remote { block, plain: Some(plain) });
+            }
+            Piece::Remote { block, .. } if i64::try_from(rows).is_ok() && may_push(self.mode, &what).is_ok() => {
+                let mut block = *block;
+                stop(&mut block, Vec::new(), rows);
+                match skip {
+                    0 => return Ok(Piece::Remote { block: Box::new(block), plain: None }),
+                    _ => leaf(&block)?,
+                }
+            }
+            other => self.finished(other)?,
+        };
+        Ok(Piece::Local(LogicalPlan::Limit(Limit { input: Arc::new(input), ..limit })))
+    }
+}
+
+fn stop(block: &mut Block, order: Vec<String>, rows: usize) {
+    block.stop(order, rows);
+    block.pushed.push(format!("limit {rows}"));
+}
+
+fn outputs(scan: &TableScan, table: &SourceTableProvider, terms: &[Term]) -> Option<Vec<Output>> {
+    let all: Vec<usize> = (0..scan.source.schema().fields().len()).collect();
+    let projection = scan.projection.as_ref().unwrap_or(&all);
+    let SourceTable { columns, .. } = table.table.as_ref();
+    // The text of a column is read by the scan itself.
+    let output = |index: &usize| Some(Output { term: terms.get(*index)?.clone(), label: label(&table.name, columns.get(*index)?) });
+    projection.iter().map(output).collect()
+}
+
+/// The block with other outputs, when the source can compute all of them.
+fn projected(block: &Block, projection: &Projection) -> Option<Block> {
+    let terms = block.terms();
+    let output = |expr: &Expr| {
+        let term = value(expr, block.scope(&terms)).ok()?;
+        Some(Output { term, label: in_words(expr) })
+    };
+    let outputs = projection.expr.iter().map(output).collect::<Option<Vec<_>>>()?;
+    let computed = !projection.expr.iter().all(|expr| matches!(expr, Expr::Column(_)));
+    Some(block.clone().with_outputs(projection.schema.clone(), outputs, computed))
+}
+
+/// The statement in the place of what it answers.
+fn leaf(block: &Block) -> Result<LogicalPlan> {
+    let fragment = block.fragment().map_err(crate::errors::carry)?;
+    let schema = Arc::new(block.schema.as_arrow().clone());
+    let rows = block.rows.map(|rows| rows.ceil() as u64);
+    let table_name = block.tables.first().map_or_else(|| "source".to_owned(), |used| used.name.table.clone());
+    let remote = RemoteTable { handle: block.handle.clone(), fragment, schema, rows, notes: Notes::default() };
+    Ok(LogicalPlan::TableScan(TableScan {
+        table_name: table_name.into(),
+        source: provider_as_source(Arc::new(remote)),
+        projection: None,
+        projected_schema: block.schema.clone(),
+        filters: Vec::new(),
+        fetch: None,
+    }))
+}
+
+/// Tells one statement of each source below what is done here with their rows.
+fn note(plan: &LogicalPlan, kept: &Kept) {
+    let mut told = BTreeSet::new();
+    let mut tell = |source: &SourceName, notes: &Notes| {
+        if told.insert(source.clone()) {
+            notes.add(kept.clone());
+        }
+    };
+    let _ = plan.apply(|node| {
+        if let LogicalPlan::TableScan(scan) = node
+            && let Ok(provider) = source_as_provider(&scan.source)
+        {
+            if let Some(table) = provider.downcast_ref::<SourceTableProvider>() {
+                tell(table.handle.name(), &table.notes);
+            }
+            if let Some(table) = provider.downcast_ref::<RemoteTable>() {
+                tell(table.handle.name(), &table.notes);
+            }
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+}
+
+/// Why a join of several places is done here.
+fn across(plan: &LogicalPlan) -> Option<Reason> {
+    let mut places = BTreeSet::new();
+    let _ = plan.apply(|node| {
+        if let LogicalPlan::TableScan(scan) = node
+            && let Ok(provider) = source_as_provider(&scan.source)
+        {
+            let table = provider.downcast_ref::<SourceTableProvider>().map(|table| table.handle.name().to_string());
+            let remote = provider.downcast_ref::<RemoteTable>().map(|table| table.handle.name().to_string());
+            let lake = provider.downcast_ref::<crate::scan::LakeTableProvider>().map(|table| table.name.source.to_string());
+            places.extend(table.or(remote).or(lake));
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    let places: Vec<String> = places.into_iter().collect();
+    (places.len() > 1).then(|| Reason::new("two_sources", format!("its rows are in {}", places.join(" and "))))
+}
+
+fn list(exprs: &[Expr]) -> String {
+    exprs.iter().map(in_words).collect::<Vec<_>>().join(", ")
+}
+
+fn join_words(join: &Join) -> String {
+    let keys: Vec<String> = join.on.iter().map(|(left, right)| format!("{left} = {right}")).collect();
+    if keys.is_empty() { "a condition".to_owned() } else { keys.join(" AND ") }
+}
+
+fn aggregate_words(aggregate: &Aggregate) -> String {
+    match (aggregate.aggr_expr.as_slice(), aggregate.group_expr.as_slice()) {
+        ([], keys) => format!("distinct {}", list(keys)),
+        (values, []) => format!("aggregate {}", list(values)),
+        (values, keys) => format!("aggregate {} by {}", list(values), list(keys)),
+    }
+}
+
+fn sort_words(sort: &Sort) -> String {
+    let word = |key: &datafusion::logical_expr::SortExpr| format!("{}{}", in_words(&key.expr), if key.asc { "" } else { " DESC" });
+    sort.expr.iter().map(word).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Groups and their aggregates at the source.
+
+use super::block::{Block, Output};
+use super::condition::{Condition, condition};
+use super::cut::Aliases;
+use super::terms::{Scope, type_of, value};
+use super::words::in_words;
+use crate::arithmetic;
+use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType, Field, FieldRef};
+use datafusion::common::{Column, DFSchema, ScalarValue, TableReference};
+use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::expr::{AggregateFunction, AggregateFunctionParams};
+use datafusion::logical_expr::logical_plan::Aggregate as Grouped;
+use std::sync::Arc;
+use weir_source::{Aggregate, Operation, Reason, Support, Term, Written};
+
+/// How many rows there are for each group, where nothing better is known.
+const ROWS_PER_GROUP: f64 = 10.0;
+
+/// Groups at the source, and what is left to be computed from them here.
+pub(super) struct Groups {
+    pub block: Block,
+    /// The columns of the plan over those of the block, where they are not the same.
+    pub finish: Option<Vec<Expr>>,
+}
+
+/// The groups of a block, or why they are made here.
+pub(super) fn group(plan: &Grouped, input: Block, aliases: &mut Aliases) -> Result<Groups, Reason> {
+    let mut block = if input.is_flat() { input } else { input.wrap(&aliases.derived()) };
+    let terms = block.terms();
+    let scope = block.scope(&terms);
+    let mut columns = Columns::default();
+    let mut keys = Vec::with_capacity(plan.group_expr.len());
+    for (expr, (qualifier, field)) in plan.group_expr.iter().zip(plan.schema.iter()) {
+        let term = key(expr, scope)?;
+        keys.push(term.sql.clone());
+        columns.as_it_is(Output { term, label: in_words(expr) }, qualifier, field);
+    }
+    for (expr, (qualifier, field)) in plan.aggr_expr.iter().zip(plan.schema.iter().skip(keys.len())) {
+        match average(expr, scope)? {
+            Some((sum, count)) => columns.mean(sum, count, in_words(expr), qualifier, field),
+            None => columns.as_it_is(Output { term: aggregate(expr, scope)?, label: in_words(expr) }, qualifier, field),
+        }
+    }
+    block.rows = if keys.is_empty() { Some(1.0) } else { block.rows.map(|rows| (rows / ROWS_PER_GROUP).max(1.0)) };
+    block.group(keys, columns.outputs);
+    if !columns.means {
+        return Ok(Groups { block: block.renamed(plan.schema.clone()), finish: None });
+    }
+    let schema = DFSchema::new_with_metadata(columns.fields, plan.schema.metadata().clone()).map_err(|_| Reason::new("expression", "columns have one name"))?;
+    Ok(Groups { block: block.renamed(Arc::new(schema)), finish: Some(columns.finish) })
+}
+
+/// The columns of the groups, and those of the plan over them.
+#[derive(Default)]
+struct Columns {
+    outputs: Vec<Output>,
+    fields: Vec<(Option<TableReference>, FieldRef)>,
+    finish: Vec<Expr>,
+    means: bool,
+}
+
+impl Columns {
+    fn as_it_is(&mut self, output: Output, qualifier: Option<&TableReference>, field: &FieldRef) {
+        self.outputs.push(output);
+        self.fields.push((qualifier.cloned(), field.clone()));
+        self.finish.push(Expr::Column(Column::new(qualifier.cloned(), field.name())));
+    }
+
+    fn mean(&mut self, sum: Term, count: Term, label: String, qualifier: Option<&TableReference>, field: &FieldRef) {
+        let mut part = |word: &str, term: Term| {
+            let name = format!("{word} for {}", field.name());
+            self.fields.push((None, Arc::new(Field::new(&name, term.meaning.data_type.clone(), true))));
+            self.outputs.push(Output { term, label: label.clone() });
+            Expr::Column(Column::new_unqualified(name))
+        };
+        let (sum, count) = (part("sum", sum), part("count", count));
+        let mean = arithmetic::mean_of(sum, count, field.data_type().clone());
+        self.finish.push(mean.alias_qualified(qualifier.cloned(), field.name()));
+        self.means = true;
+    }
+}
+
+/// The sum and the count of an average of decimals. Quotients have other digits in each system, so it is divided here.
+fn average(expr: &Expr, scope: Scope<'_>) -> Result<Option<(Term, Term)>, Reason> {
+    let Expr::AggregateFunction(AggregateFunction { func, params }) = unaliased(expr) else { return Ok(None) };
+    if func.name() != "avg" || params.distinct || !params.order_by.is_empty() {
+        return Ok(None);
+    }
+    let [argument] = params.args.as_slice() else { return Ok(None) };
+    let term = match &params.filter {
+        None => value(argument, scope)?,
+        Some(filter) => only(&value(argument, scope)?, filter, scope)?,
+    };
+    let scale = match (&term.meaning.data_type, type_of(unaliased(expr), scope)?) {
+        (DataType::Decimal128(_, scale), DataType::Decimal128(..)) => *scale,
+        (DataType::Float32 | DataType::Float64, _) => {
+            let reason = Reason::new("float_order", "the last digits of an average of floating point numbers depend on the order in which they are added");
+            return Err(reason.with_remedy("average a decimal: avg(cast(x AS decimal(18, 6)))"));
+        }
+        _ => return Ok(None),
+    };
+    let sum = scope.source.aggregate(Aggregate::Sum, Some(&term), false, &DataType::Decimal128(DECIMAL128_MAX_PRECISION, scale))?;
+    let count = scope.source.aggregate(Aggregate::Count, Some(&term), false, &DataType::Int64)?;
+    Ok(Some((sum, count)))
+}
+
+fn key(expr: &Expr, scope: Scope<'_>) -> Written {
+    if matches!(expr, Expr::GroupingSet(_)) {
+        return Err(Reason::new("grouping_sets", "ROLLUP, CUBE and GROUPING SETS are made here"));
+    }
+    // A number alone would be the place of a column.
+    if matches!(unaliased(expr), Expr::Literal(..)) {
+        return Err(Reason::new("expression", "groups of a constant are made here"));
+    }
+    let term = value(expr, scope)?;
+    match scope.source.support(&Operation::Distinguish, &term.meaning) {
+        Support::Exact => Ok(term),
+        Support::Superset(reason) | Support::Never(reason) => Err(reason),
+    }
+}
+
+fn unaliased(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Alias(alias) => unaliased(&alias.expr),
+        other => other,
+    }
+}
+
+fn aggregate(expr: &Expr, scope: Scope<'_>) -> Written {
+    let Expr::AggregateFunction(AggregateFunction { func, params }) = unaliased(expr) else {
+        return Err(Reason::new("aggregate", "aggregates of this kind are computed here"));
+    };
+    let AggregateFunctionParams { args, distinct, filter, order_by, null_treatment } = params;
+    if !order_by.is_empty() || null_treatment.is_some() {
+        return Err(Reason::new("aggregate", "aggregates with an order are computed here"));
+    }
+    let kind = match func.name() {
+        "count" => Aggregate::Count,
+        "sum" => Aggregate::Sum,
+        "min" => Aggregate::Min,
+        "max" => Aggregate::Max,
+        "bool_and" => Aggregate::BoolAnd,
+        "bool_or" => Aggregate::BoolOr,
+        name => return Err(Reason::new("aggregate", format!("the aggregate {name} is computed here"))),
+    };
+    let [argument] = args.as_slice() else { return Err(Reason::new("aggregate", "aggregates of several values are computed here")) };
+    let result = type_of(unaliased(expr), scope)?;
+    let counts_rows = kind == Aggregate::Count && matches!(argument, Expr::Literal(value, _) if !value.is_null());
+    let term = match (counts_rows, filter) {
+        (true, None) if !distinct => return scope.source.aggregate(kind, None, false, &result),
+        (true, Some(filter)) if !distinct => only(&one(scope)?, filter, scope)?,
+        (true, _) => return Err(Reason::new("aggregate", "a count of different constants is made here")),
+        (false, None) => value(argument, scope)?,
+        (false, Some(filter)) => only(&value(argument, scope)?, filter, scope)?,
+    };
+    scope.source.aggregate(kind, Some(&term), *distinct, &result)
+}
+
+fn one(scope: Scope<'_>) -> Written {
+    value(&Expr::Literal(ScalarValue::Int64(Some(1)), None), scope)
+}
+
+/// `FILTER (WHERE …)` in a form that every source knows: the value where the condition is true, else NULL.
+fn only(term: &Term, filter: &Expr, scope: Scope<'_>) -> Written {
+    match condition(filter, scope) {
+        Condition::Exact(sent) => Ok(term.written(format!("CASE WHEN {} THEN {} END", sent.sql, term.sql))),
+        Condition::Superset(_, reason) | Condition::Kept(reason) => Err(reason),
+    }
+}

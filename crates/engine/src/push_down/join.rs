@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Joins of tables in one source: one statement, with inputs of outer joins that are filtered wrapped first.
+
+use super::block::{Block, Output};
+use super::condition::{Condition, condition, together};
+use super::cut::Aliases;
+use super::terms::{Scope, value};
+use datafusion::common::{DFSchema, JoinType, NullEquality};
+use datafusion::logical_expr::logical_plan::Join;
+use std::sync::Arc;
+use weir_source::{Reason, Term};
+
+/// Both sides as one block, or why not.
+pub(super) fn join(plan: &Join, left: Block, right: Block, aliases: &mut Aliases) -> Result<Block, Reason> {
+    if !Arc::ptr_eq(&left.handle, &right.handle) {
+        return Err(Reason::new("two_sources", format!("its sides are in {} and {}", left.handle.name(), right.handle.name())));
+    }
+    check(plan)?;
+    match plan.join_type {
+        JoinType::Inner => inner(plan, left, right, aliases),
+        JoinType::Left => outer(plan, left, right, aliases, false),
+        JoinType::Right => outer(plan, right, left, aliases, true),
+        JoinType::LeftSemi => exists(plan, left, right, aliases, "EXISTS", false),
+        JoinType::LeftAnti => exists(plan, left, right, aliases, "NOT EXISTS", false),
+        JoinType::RightSemi => exists(plan, right, left, aliases, "EXISTS", true),
+        JoinType::RightAnti => exists(plan, right, left, aliases, "NOT EXISTS", true),
+        JoinType::Full | JoinType::LeftMark | JoinType::RightMark => Err(Reason::new("join_kind", "joins of this kind are done here")),
+    }
+}
+
+fn check(plan: &Join) -> Result<(), Reason> {
+    if plan.null_aware {
+        return Err(Reason::new("not_in", "NOT IN asks about NULLs that a join at the source would not"));
+    }
+    if plan.null_equality == NullEquality::NullEqualsNull {
+        return Err(Reason::new("null_keys", "it holds NULLs equal, which joins at a source do not"));
+    }
+    if plan.on.is_empty() {
+        return Err(Reason::new("cross_join", "without an equality of both sides its result is larger than its inputs").with_remedy("join on a key"));
+    }
+    Ok(())
+}
+
+/// The condition of the join, over both sides.
+fn on(plan: &Join, left: &Block, right: &Block) -> Result<String, Reason> {
+    let (left_terms, right_terms) = (left.terms(), right.terms());
+    let mut parts = Vec::with_capacity(plan.on.len() + 1);
+    for (a, b) in &plan.on {
+        let (a, b) = (total(value(a, left.scope(&left_terms))?)?, total(value(b, right.scope(&right_terms))?)?);
+        let (a, b) = together(&a, &b, false, left.source())?;
+        parts.push(format!("{a} = {b}"));
+    }
+    if let Some(filter) = &plan.filter {
+        let both: DFSchema = left.schema.join(&right.schema).map_err(|_| Reason::new("expression", "columns of both sides have one name"))?;
+        let terms: Vec<Term> = left_terms.into_iter().chain(right_terms).collect();
+        match condition(filter, Scope { source: left.source(), schema: &both, terms: &terms }) {
+            Condition::Exact(sent) => parts.push(sent.sql),
+            Condition::Superset(_, reason) | Condition::Kept(reason) => return Err(reason),
+        }
+    }
+    Ok(parts.join(" AND "))
+}
+
+fn total(term: Term) -> Result<Term, Reason> {
+    if term.total { Ok(term) } else { Err(Reason::new("may_fail", "a key that can fail is computed here")) }
+}
+
+fn inner(plan: &Join, left: Block, right: Block, aliases: &mut Aliases) -> Result<Block, Reason> {
+    let (left, right) = (flat(left, aliases), flat(right, aliases));
+    let on = on(plan, &left, &right)?;
+    let beside = if right.is_joined() { format!("({})", right.from()) } else { right.from().to_owned() };
+    let from = format!("{} JOIN {beside} ON {on}", left.from());
+    let conditions = left.conditions().iter().chain(right.conditions()).cloned().collect();
+    Ok(merged(plan, left, right, (false, false), from, conditions))
+}
+
+/// `preserved` keeps all its rows; the other side must be a plain table or a derived one, so that its conditions are asked before.
+fn outer(plan: &Join, preserved: Block, other: Block, aliases: &mut Aliases, swapped: bool) -> Result<Block, Reason> {
+    let preserved = flat(preserved, aliases);
+    let other = if other.is_bare_table() { other } else { other.wrap(&aliases.derived()) };
+    let on = if swapped { on(plan, &other, &preserved)? } else { on(plan, &preserved, &other)? };
+    let from = format!("{} LEFT JOIN {} ON {on}", preserved.from(), other.from());
+    let conditions = preserved.conditions().to_vec();
+    Ok(match swapped {
+        true => merged(plan, other, preserved, (true, false), from, conditions),
+        false => merged(plan, preserved, other, (false, true), from, conditions),
+    })
+}
+
+/// Columns of both sides, in the order of the plan; `nulls` says whose may be missing.
+fn merged(plan: &Join, left: Block, right: Block, nulls: (bool, bool), from: String, conditions: Vec<String>) -> Block {
+    let nullable = |mut output: Output, nulls: bool| {
+        output.term.meaning.nullable |= nulls;
+        output
+    };
+    let mut outputs: Vec<Output> = left.outputs.iter().cloned().map(|output| nullable(output, nulls.0)).collect();
+    outputs.extend(right.outputs.iter().cloned().map(|output| nullable(output, nulls.1)));
+    let rows = left.rows.zip(right.rows).map(|(a, b)| a.max(b));
+    let mut block = left.with_outputs(plan.schema.clone(), outputs, true);
+    block.rows = rows;
+    block.join_into(from, conditions);
+    block.takes_over(right);
+    block
+}
+
+/// The rows of one side that have a partner on the other, or that have none.
+fn exists(plan: &Join, kept: Block, asked: Block, aliases: &mut Aliases, word: &str, swapped: bool) -> Result<Block, Reason> {
+    let kept = flat(kept, aliases);
+    let asked = flat(asked, aliases);
+    let on = if swapped { on(plan, &asked, &kept)? } else { on(plan, &kept, &asked)? };
+    let mut conditions: Vec<String> = asked.conditions().to_vec();
+    conditions.push(on);
+    let sql = format!("{word} (SELECT 1 FROM {} WHERE {})", asked.from(), conditions.join(" AND "));
+    let mut block = kept.renamed(plan.schema.clone());
+    block.filter(sql);
+    block.takes_over(asked);
+    Ok(block)
+}
+
+fn flat(block: Block, aliases: &mut Aliases) -> Block {
+    if block.is_flat() { block } else { block.wrap(&aliases.derived()) }
+}

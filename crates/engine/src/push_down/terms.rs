@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Values as a source's SQL: columns, literals, and what the source's own table of functions says it computes as we do.
+
+use super::condition::{Condition, condition};
+use super::literal::operand;
+use crate::arithmetic;
+use arrow::datatypes::DataType;
+use datafusion::common::{Column as PlanColumn, DFSchema, ScalarValue};
+use datafusion::logical_expr::expr::{Case, Cast, ScalarFunction};
+use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, Operator};
+use weir_source::{Argument, Function, Reason, Source, SourceTable, Term, Written};
+
+/// What the columns of an expression are called at the source.
+#[derive(Clone, Copy)]
+pub(crate) struct Scope<'a> {
+    pub source: &'a dyn Source,
+    /// What the columns of the expression refer to.
+    pub schema: &'a DFSchema,
+    /// One per column of the schema, as far as they are known to the source.
+    pub terms: &'a [Term],
+}
+
+impl Scope<'_> {
+    pub fn column(&self, column: &PlanColumn) -> Option<&Term> {
+        self.schema.maybe_index_of_column(column).and_then(|index| self.terms.get(index))
+    }
+}
+
+/// The columns of a table, under an alias where the statement has several tables.
+pub(crate) fn table_terms(table: &SourceTable, source: &dyn Source, alias: Option<&str>) -> Vec<Term> {
+    let dialect = source.dialect();
+    let term = |column: &weir_source::Column| {
+        let quoted = dialect.quote(&column.name);
+        let sql = alias.map_or_else(|| quoted.clone(), |alias| format!("{alias}.{quoted}"));
+        Term { sql, meaning: column.clone(), total: true }
+    };
+    table.columns.iter().map(term).collect()
+}
+
+/// Writes a value, or says why it is computed here.
+pub(crate) fn value(expr: &Expr, scope: Scope<'_>) -> Written {
+    match expr {
+        Expr::Column(column) => scope.column(column).cloned().ok_or_else(not_sent),
+        Expr::Alias(alias) => value(&alias.expr, scope),
+        Expr::Literal(literal, _) => written_literal(literal, scope.source),
+        Expr::Cast(Cast { expr: inner, field }) => widened(inner, field.data_type(), scope),
+        Expr::Negative(inner) => call(Function::Negate, &[inner.as_ref()], expr, scope),
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => match operator(*op) {
+            Some(function) => call(function, &[left.as_ref(), right.as_ref()], expr, scope),
+            None => truth(expr, scope),
+        },
+        Expr::Case(case) => case_of(case, expr, scope),
+        Expr::ScalarFunction(function) => scalar(function, expr, scope),
+        Expr::Not(_) | Expr::IsNull(_) | Expr::IsNotNull(_) | Expr::Between(_) | Expr::InList(_) | Expr::Like(_) => truth(expr, scope),
+        _ => Err(not_sent()),
+    }
+}
+
+fn not_sent() -> Reason {
+    Reason::new("expression", "expressions of this kind are computed here")
+}
+
+/// The expression's type here.
+pub(crate) fn type_of(expr: &Expr, scope: Scope<'_>) -> Result<DataType, Reason> {
+    expr.get_type(scope.schema).map_err(|_| not_sent())
+}
+
+fn written_literal(literal: &ScalarValue, source: &dyn Source) -> Written {
+    let value = operand(literal).ok_or_else(|| Reason::new("literal", "a constant of this type is not written for a source"))?;
+    let data_type = literal.data_type();
+    let sql = source.dialect().literal(value, &data_type).map_err(|error| Reason::new("literal", error.message().to_owned()))?;
+    Ok(Term::computed(sql, "", data_type, true))
+}
+
+fn widened(inner: &Expr, to: &DataType, scope: Scope<'_>) -> Written {
+    let term = value(inner, scope)?;
+    if term.meaning.data_type == *to {
+        return Ok(term);
+    }
+    scope.source.function(Function::Widen, &[Argument { term: &term, literal: None }], to)
+}
+
+fn operator(op: Operator) -> Option<Function<'static>> {
+    Some(match op {
+        Operator::Plus => Function::Add,
+        Operator::Minus => Function::Subtract,
+        Operator::Multiply => Function::Multiply,
+        Operator::Divide => Function::Divide,
+        Operator::Modulo => Function::Modulo,
+        Operator::StringConcat => Function::Concat,
+        _ => return None,
+    })
+}
+
+fn scalar(function: &ScalarFunction, whole: &Expr, scope: Scope<'_>) -> Written {
+    // Sources check their arithmetic too, and have one zero and one NaN.
+    if let Some(operators) = arithmetic::written(whole) {
+        return value(&operators, scope);
+    }
+    let arguments: Vec<&Expr> = function.args.iter().collect();
+    let known = match (function.func.name(), arguments.as_slice()) {
+        ("abs", _) => Function::Absolute,
+        ("character_length", _) => Function::CharLength,
+        ("substr", _) => Function::Substring,
+        ("date_part", [field, moment]) => return of_field(field, |field| Function::Extract(field), moment, whole, scope),
+        ("date_trunc", [unit, moment]) => return of_field(unit, |unit| Function::Truncate(unit), moment, whole, scope),
+        _ => return Err(Reason::new("function", format!("the function {} is computed here", function.func.name()))),
+    };
+    call(known, &arguments, whole, scope)
+}
+
+fn of_field<'a>(field: &'a Expr, function: impl Fn(&'a str) -> Function<'a>, moment: &Expr, whole: &Expr, scope: Scope<'_>) -> Written {
+    let Expr::Literal(ScalarValue::Utf8(Some(field)) | ScalarValue::Utf8View(Some(field)), _) = field else { return Err(not_sent()) };
+    if field.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return Err(not_sent());
+    }
+    call(function(field), &[moment], whole, scope)
+}
+
+fn call(function: Function<'_>, arguments: &[&Expr], whole: &Expr, scope: Scope<'_>) -> Written {
+    let terms: Vec<Term> = arguments.iter().map(|argument| value(argument, scope)).collect::<Result<_, _>>()?;
+    let operands = arguments.iter().map(|argument| if let Expr::Literal(value, _) = argument { operand(value) } else { None });
+    let arguments: Vec<Argument<'_>> = terms.iter().zip(operands).map(|(term, literal)| Argument { term, literal }).collect();
+    scope.source.function(function, &arguments, &type_of(whole, scope)?)
+}
+
+/// A condition as a value, where the source has booleans that are no numbers.
+fn truth(expr: &Expr, scope: Scope<'_>) -> Written {
+    if !scope.source.dialect().has_booleans() {
+        return Err(Reason::new("boolean", "the source has no booleans"));
+    }
+    Ok(Term::computed(exact(expr, scope)?, "boolean", DataType::Boolean, true))
+}
+
+fn exact(expr: &Expr, scope: Scope<'_>) -> Result<String, Reason> {
+    match condition(expr, scope) {
+        Condition::Exact(sent) => Ok(sent.sql),
+        Condition::Superset(_, reason) | Condition::Kept(reason) => Err(reason),
+    }
+}
+
+/// Only the branch that is taken is evaluated, so a branch may fail where it would here.
+fn case_of(case: &Case, whole: &Expr, scope: Scope<'_>) -> Written {
+    let result = type_of(whole, scope)?;
+    // `CASE true WHEN condition` is how a guard is kept from being taken apart here.
+    if !matches!(case.expr.as_deref(), None | Some(Expr::Literal(ScalarValue::Boolean(Some(true)), _))) {
+        return Err(not_sent());
+    }
+    let null = |expr: &Expr| matches!(expr, Expr::Literal(value, _) if value.is_null());
+    let mut sql = String::from("CASE");
+    let mut first: Option<Term> = None;
+    let mut total = true;
+    let mut add = |sql: &mut String, head: &str, expr: &Expr| {
+        if null(expr) {
+            sql.push_str(&format!(" {head} NULL"));
+            return Ok(());
+        }
+        let term = value(expr, scope)?;
+        let like = first.get_or_insert_with(|| term.clone());
+        if term.meaning.data_type != result || term.meaning.read_as.is_some() || like.meaning.collation != term.meaning.collation {
+            return Err(Reason::new("case", "the branches of the CASE are of several types or collations in the source"));
+        }
+        total &= term.total;
+        sql.push_str(&format!(" {head} {}", term.sql));
+        Ok(())
+    };
+    for (when, then) in &case.when_then_expr {
+        let head = format!("WHEN {} THEN", exact(when, scope)?);
+        add(&mut sql, &head, then)?;
+    }
+    if let Some(otherwise) = &case.else_expr {
+        add(&mut sql, "ELSE", otherwise)?;
+    }
+    sql.push_str(" END");
+    let Some(first) = first else { return Err(not_sent()) };
+    Ok(Term { sql, meaning: weir_source::Column { name: String::new(), nullable: true, ..first.meaning }, total })
+}

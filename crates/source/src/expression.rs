@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Expressions that a source computes: values with their SQL and their meaning, and the functions and aggregates over them that a
+//! connector may know how to write with exactly our result.
+
+use crate::{Column, Operand, Reason};
+use arrow::datatypes::DataType;
+
+/// A value in a statement under construction: a column of a table, a literal, or something computed from such.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Term {
+    /// Complete by itself: it can stand beside any operator.
+    pub sql: String,
+    /// What the value means: its type here and there, its collation, and what it is called in words.
+    pub meaning: Column,
+    /// Whether computing it can never fail. What may fail is not put into a condition, where a source may evaluate it for
+    /// rows that another condition would have spared.
+    pub total: bool,
+}
+
+impl Term {
+    /// A computed value: no name of a column, no collation of its own.
+    pub fn computed(sql: impl Into<String>, native_type: impl Into<String>, data_type: DataType, total: bool) -> Self {
+        let meaning = Column {
+            name: String::new(),
+            native_type: native_type.into(),
+            data_type,
+            nullable: true,
+            collation: None,
+            bytewise_equality: true,
+            read_as: None,
+            labels: None,
+            degraded: None,
+        };
+        Self { sql: sql.into(), meaning, total }
+    }
+
+    /// The same value under another text.
+    pub fn written(&self, sql: impl Into<String>) -> Self {
+        Self { sql: sql.into(), meaning: self.meaning.clone(), total: self.total }
+    }
+}
+
+/// A scalar function or operator, by what it means here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Function<'a> {
+    /// `a + b`, fails beyond the result's type.
+    Add,
+    Subtract,
+    Multiply,
+    /// Whole numbers are divided towards zero; division by zero fails.
+    Divide,
+    /// The remainder has the sign of the dividend.
+    Modulo,
+    Negate,
+    Absolute,
+    /// To the type of the result, which holds every value of the argument.
+    Widen,
+    /// Letters (Unicode code points) of a text.
+    CharLength,
+    /// `substring(text from position for length)`, in letters; position and length are literals, at least 1 and 0.
+    Substring,
+    /// Texts one after the other; NULL when one is.
+    Concat,
+    /// A field of a date or of a timestamp without a zone: `year`, `month`, `day`, `hour`, `minute`, `quarter`, `dow`, `doy`.
+    Extract(&'a str),
+    /// A timestamp without a zone cut to its `year`, `quarter`, `month`, `week`, `day`, `hour`, `minute` or `second`.
+    Truncate(&'a str),
+}
+
+/// An aggregate over the rows of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aggregate {
+    /// Rows, when there is no argument; else values that are not NULL.
+    Count,
+    Sum,
+    Min,
+    Max,
+    BoolAnd,
+    BoolOr,
+}
+
+impl Aggregate {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Count => "count",
+            Self::Sum => "sum",
+            Self::Min => "min",
+            Self::Max => "max",
+            Self::BoolAnd => "bool_and",
+            Self::BoolOr => "bool_or",
+        }
+    }
+}
+
+/// One argument of a function.
+#[derive(Debug, Clone, Copy)]
+pub struct Argument<'a> {
+    pub term: &'a Term,
+    /// Its value, where it is a literal.
+    pub literal: Option<Operand<'a>>,
+}
+
+/// A written expression, or why the source cannot compute it as we would.
+pub type Written = Result<Term, Reason>;
+
+/// What connectors say of what they do not know.
+pub fn unknown_function() -> Reason {
+    Reason::new("function", "this function is not known to mean the same in the source")
+}

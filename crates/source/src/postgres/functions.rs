@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Which functions and aggregates PostgreSQL computes with exactly our result, and how they are written.
+//!
+//! | function | arguments | verdict |
+//! |---|---|---|
+//! | `+` `-` `*` | whole numbers, both cast to the type of the result | exact, fails beyond it as here |
+//! | `+` `-` `*` | decimals with at most 38 digits in the result | exact |
+//! | `+` `-` `*` `/` | floating point numbers | exact, fails beyond the type and for zero as here |
+//! | `/` `%` | whole numbers | exact, fails for zero as here |
+//! | `/` | decimals | never: the places behind the point differ (`rounding`) |
+//! | `-x`, `abs` | numbers | exact |
+//! | casts | to a type that holds every value | exact |
+//! | `length`, `substring`, `\|\|` | texts | exact |
+//! | `extract`, `date_trunc` | date, timestamp without a zone | exact for whole fields |
+//! | `count`, `min`, `max`, `bool_and`, `bool_or` | what is told apart or sorted as here | exact |
+//! | `sum` | whole numbers, decimals | exact |
+//! | `sum` | floating point numbers | never: the last digits depend on the order of the rows (`float_order`) |
+
+use super::support::support;
+use super::value::Policies;
+use crate::capability::Operand;
+use crate::expression::unknown_function;
+use crate::{Aggregate, Argument, Function, Operation, Reason, Support, Term, Written};
+use arrow::datatypes::DataType;
+
+/// The largest number of digits that a decimal of ours has.
+const DIGITS_MAX: u8 = 38;
+
+pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], result: &DataType) -> Written {
+    match (function, arguments) {
+        (Function::Add, [left, right]) => arithmetic("+", left, right, result),
+        (Function::Subtract, [left, right]) => arithmetic("-", left, right, result),
+        (Function::Multiply, [left, right]) => arithmetic("*", left, right, result),
+        (Function::Divide, [left, right]) => divided("/", left, right, result),
+        (Function::Modulo, [left, right]) => divided("%", left, right, result),
+        (Function::Negate, [argument]) => negated(argument, result),
+        (Function::Absolute, [argument]) if matches!(result, DataType::Decimal128(..) | DataType::Float64) => {
+            computed(format!("abs({})", argument.term.sql), result, argument.term.total)
+        }
+        (Function::Widen, [argument]) => widened(argument.term, result),
+        (Function::CharLength, [text]) if plain_text(text.term) => computed(cast(&format!("char_length({})", text.term.sql), result)?, result, text.term.total),
+        (Function::Substring, [text, rest @ ..]) => substring(text.term, rest),
+        (Function::Concat, parts) if !parts.is_empty() && parts.iter().all(|part| plain_text(part.term)) => concat(parts),
+        (Function::Extract(field), [moment]) => extract(field, moment.term, result),
+        (Function::Truncate(unit), [moment]) => truncate(unit, moment.term, result),
+        _ => Err(unknown_function()),
+    }
+}
+
+pub(super) fn aggregate(aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType, policies: Policies) -> Written {
+    let Some(argument) = argument else {
+        return if aggregate == Aggregate::Count && !distinct { computed("count(*)".to_owned(), result, true) } else { Err(unknown_function()) };
+    };
+    if distinct {
+        exact(support(&Operation::Distinguish, &argument.meaning, policies))?;
+    }
+    let quantifier = if distinct { "DISTINCT " } else { "" };
+    match aggregate {
+        Aggregate::Count => {
+            // A NaN that is read as NULL is none to be counted.
+            exact(support(&Operation::IsNotNull, &argument.meaning, policies))?;
+            computed(format!("count({quantifier}{})", argument.sql), result, true)
+        }
+        Aggregate::Sum => sum(argument, quantifier, result, policies),
+        Aggregate::Min | Aggregate::Max => extreme(aggregate.word(), argument, policies),
+        Aggregate::BoolAnd | Aggregate::BoolOr if *result == DataType::Boolean => computed(format!("{}({})", aggregate.word(), argument.sql), result, true),
+        Aggregate::BoolAnd | Aggregate::BoolOr => Err(unknown_function()),
+    }
+}
+
+fn exact(support: Support) -> Result<(), Reason> {
+    match support {
+        Support::Exact => Ok(()),
+        Support::Superset(reason) | Support::Never(reason) => Err(reason),
+    }
+}
+
+fn sum(argument: &Term, quantifier: &str, result: &DataType, policies: Policies) -> Written {
+    match &argument.meaning.data_type {
+        DataType::Int16 | DataType::Int32 | DataType::Int64 => {}
+        DataType::Decimal128(..) => exact(support(&Operation::Order, &argument.meaning, policies))?,
+        DataType::Float32 | DataType::Float64 => {
+            let reason = Reason::new("float_order", "the last digits of a sum of floating point numbers depend on the order in which they are added");
+            return Err(reason.with_remedy("sum a decimal: sum(cast(x AS decimal(18, 6)))"));
+        }
+        _ => return Err(unknown_function()),
+    }
+    computed(cast(&format!("sum({quantifier}{})", argument.sql), result)?, result, false)
+}
+
+fn extreme(word: &str, argument: &Term, policies: Policies) -> Written {
+    exact(support(&Operation::Order, &argument.meaning, policies))?;
+    match &argument.meaning.data_type {
+        // Neither has such an aggregate there.
+        DataType::Boolean | DataType::Binary => Err(unknown_function()),
+        DataType::Utf8 => Ok(Term { sql: format!("{word}({} COLLATE \"C\")", argument.sql), ..argument.clone() }),
+        DataType::Time64(_) | DataType::Date32 | DataType::Timestamp(..) => Ok(argument.written(format!("{word}({})", argument.sql))),
+        number if number.is_numeric() => Ok(argument.written(format!("{word}({})", argument.sql))),
+        _ => Err(unknown_function()),
+    }
+}
+
+fn arithmetic(sign: &str, left: &Argument<'_>, right: &Argument<'_>, result: &DataType) -> Written {
+    let (a, b) = (left.term, right.term);
+    let total = a.total && b.total;
+    match result {
+        DataType::Int16 | DataType::Int32 | DataType::Int64 if whole(a) && whole(b) => {
+            computed(format!("({} {sign} {})", cast(&a.sql, result)?, cast(&b.sql, result)?), result, false)
+        }
+        DataType::Decimal128(precision, _) if number(a) && number(b) => {
+            let fits = *precision < DIGITS_MAX || digits(sign, a, b).is_some_and(|digits| digits <= DIGITS_MAX);
+            if !fits {
+                return Err(Reason::new("digits", "the result may have more digits than a decimal has here").with_remedy("cast to fewer digits first"));
+            }
+            computed(format!("({} {sign} {})", a.sql, b.sql), result, total)
+        }
+        DataType::Float32 | DataType::Float64 if a.meaning.data_type == *result && b.meaning.data_type == *result => {
+            computed(format!("({} {sign} {})", a.sql, b.sql), result, false)
+        }
+        _ => Err(unknown_function()),
+    }
+}
+
+fn divided(sign: &str, left: &Argument<'_>, right: &Argument<'_>, result: &DataType) -> Written {
+    let (a, b) = (left.term, right.term);
+    // A literal that is not zero divides without fault; only the smallest number by -1 leaves its type.
+    let harmless = matches!(right.literal, Some(Operand::Int(divisor)) if divisor > 0);
+    match result {
+        DataType::Int16 | DataType::Int32 | DataType::Int64 if whole(a) && whole(b) => {
+            computed(format!("({} {sign} {})", cast(&a.sql, result)?, cast(&b.sql, result)?), result, harmless && a.total)
+        }
+        DataType::Float32 | DataType::Float64 if sign == "/" && a.meaning.data_type == *result && b.meaning.data_type == *result => {
+            computed(format!("({} / {})", a.sql, b.sql), result, false)
+        }
+        DataType::Decimal128(..) | DataType::Decimal256(..) if sign == "/" => {
+            Err(Reason::new("rounding", "a quotient of decimals has other places behind the point in the source")
+                .with_remedy("divide here, after the rows are few"))
+        }
+        _ => Err(unknown_function()),
+    }
+}
+
+fn negated(argument: &Argument<'_>, result: &DataType) -> Written {
+    match result {
+        DataType::Int16 | DataType::Int32 | DataType::Int64 if whole(argument.term) => {
+            computed(format!("(- {})", cast(&argument.term.sql, result)?), result, false)
+        }
+        DataType::Decimal128(..) | DataType::Float32 | DataType::Float64 if argument.term.meaning.data_type == *result => {
+            computed(format!("(- {})", argument.term.sql), result, argument.term.total)
+        }
+        _ => Err(unknown_function()),
+    }
+}
+
+/// Whole numbers and decimals compare by value whatever their width, so the text stays as it is and an index remains of use;
+/// arithmetic casts its arguments itself.
+fn widened(term: &Term, result: &DataType) -> Written {
+    let sql = match (&term.meaning.data_type, result) {
+        (DataType::Int16, DataType::Int32 | DataType::Int64) | (DataType::Int32, DataType::Int64) => term.sql.clone(),
+        (DataType::Int16 | DataType::Int32 | DataType::Int64, DataType::Decimal128(precision, scale)) if holds(&term.meaning.data_type, *precision, *scale) => {
+            cast(&term.sql, result)?
+        }
+        (DataType::Decimal128(p, s), DataType::Decimal128(precision, scale))
+            if scale >= s && i16::from(*precision) - i16::from(*scale) >= i16::from(*p) - i16::from(*s) =>
+        {
+            term.sql.clone()
+        }
+        (DataType::Int16 | DataType::Int32, DataType::Float64) | (DataType::Float32, DataType::Float64) => cast(&term.sql, result)?,
+        (DataType::Date32, DataType::Timestamp(_, None)) => format!("{}::timestamp", term.sql),
+        _ => return Err(Reason::new("cast", "this cast is not known to give the same value in the source")),
+    };
+    let collated = Term { sql, meaning: term.meaning.clone(), total: term.total };
+    Ok(Term { meaning: crate::Column { data_type: result.clone(), native_type: word(result)?.into(), ..collated.meaning }, ..collated })
+}
+
+/// Whether a decimal has a digit for each that a whole number of this type may have.
+fn holds(whole: &DataType, precision: u8, scale: i8) -> bool {
+    let digits = match whole {
+        DataType::Int16 => 5,
+        DataType::Int32 => 10,
+        _ => 19,
+    };
+    i16::from(precision) - i16::from(scale) >= digits
+}
+
+fn substring(text: &Term, rest: &[Argument<'_>]) -> Written {
+    let bound = |argument: &Argument<'_>, least: i128| match argument.literal {
+        Some(Operand::Int(value)) if (least..=i128::from(i32::MAX)).contains(&value) => Some(value),
+        _ => None,
+    };
+    let odd = || Reason::new("function", "only a position from 1 on and a length, both constants, mean the same in every source");
+    if !plain_text(text) {
+        return Err(unknown_function());
+    }
+    let sql = match rest {
+        [from] => format!("substring({} from {})", text.sql, bound(from, 1).ok_or_else(odd)?),
+        [from, length] => format!("substring({} from {} for {})", text.sql, bound(from, 1).ok_or_else(odd)?, bound(length, 0).ok_or_else(odd)?),
+        _ => return Err(odd()),
+    };
+    Ok(text.written(sql))
+}
+
+fn concat(parts: &[Argument<'_>]) -> Written {
+    let texts: Vec<&str> = parts.iter().map(|part| part.term.sql.as_str()).collect();
+    let total = parts.iter().all(|part| part.term.total);
+    // Texts of two collations have none together; bytes decide here anyway.
+    computed(format!("(({}) COLLATE \"C\")", texts.join(" || ")), &DataType::Utf8, total)
+}
+
+fn extract(field: &str, moment: &Term, result: &DataType) -> Written {
+    let dated = matches!(moment.meaning.data_type, DataType::Date32 | DataType::Timestamp(_, None)) && moment.meaning.read_as.is_none();
+    let timed = matches!(moment.meaning.data_type, DataType::Timestamp(_, None)) && moment.meaning.read_as.is_none();
+    let known = dated && ["year", "month", "day", "quarter", "dow", "doy"].contains(&field) || timed && ["hour", "minute"].contains(&field);
+    if !known {
+        return Err(unknown_function());
+    }
+    computed(cast(&format!("extract({field} from {})", moment.sql), result)?, result, moment.total)
+}
+
+fn truncate(unit: &str, moment: &Term, result: &DataType) -> Written {
+    let known = ["year", "quarter", "month", "week", "day", "hour", "minute", "second"].contains(&unit);
+    if !known || !matches!((&moment.meaning.data_type, result), (DataType::Timestamp(_, None), DataType::Timestamp(_, None))) {
+        return Err(unknown_function());
+    }
+    computed(format!("date_trunc('{unit}', {})", moment.sql), result, moment.total)
+}
+
+/// A text that is a text there too, and not something that is only read as one.
+fn plain_text(term: &Term) -> bool {
+    term.meaning.data_type == DataType::Utf8 && term.meaning.read_as.is_none() && term.meaning.bytewise_equality
+}
+
+fn whole(term: &Term) -> bool {
+    matches!(term.meaning.data_type, DataType::Int16 | DataType::Int32 | DataType::Int64)
+}
+
+fn number(term: &Term) -> bool {
+    matches!(term.meaning.data_type, DataType::Decimal128(..)) && term.meaning.read_as.is_none()
+}
+
+/// How many digits the result of an operator can have.
+fn digits(sign: &str, a: &Term, b: &Term) -> Option<u8> {
+    let (DataType::Decimal128(p, s), DataType::Decimal128(q, t)) = (&a.meaning.data_type, &b.meaning.data_type) else { return None };
+    if sign == "*" {
+        return p.checked_add(*q);
+    }
+    let scale = *s.max(t);
+    let whole = (i16::from(*p) - i16::from(*s)).max(i16::from(*q) - i16::from(*t));
+    u8::try_from(whole + i16::from(scale) + 1).ok()
+}
+
+fn computed(sql: String, data_type: &DataType, total: bool) -> Written {
+    Ok(Term::computed(sql, word(data_type)?, data_type.clone(), total))
+}
+
+fn cast(sql: &str, data_type: &DataType) -> Result<String, Reason> {
+    Ok(format!("{sql}::{}", word(data_type)?))
+}
+
+/// The type there that has exactly the values of this one.
+fn word(data_type: &DataType) -> Result<String, Reason> {
+    Ok(match data_type {
+        DataType::Boolean => "bool".to_owned(),
+        DataType::Int16 => "int2".to_owned(),
+        DataType::Int32 => "int4".to_owned(),
+        DataType::Int64 => "int8".to_owned(),
+        DataType::Float32 => "float4".to_owned(),
+        DataType::Float64 => "float8".to_owned(),
+        DataType::Decimal128(precision, scale) => format!("numeric({precision},{scale})"),
+        DataType::Utf8 => "text".to_owned(),
+        DataType::Date32 => "date".to_owned(),
+        DataType::Timestamp(_, None) => "timestamp".to_owned(),
+        DataType::Timestamp(_, Some(_)) => "timestamptz".to_owned(),
+        DataType::Time64(_) => "time".to_owned(),
+        _ => return Err(unknown_function()),
+    })
+}
