@@ -6,6 +6,7 @@ mod cancels;
 mod degraded;
 mod faults;
 mod invariance;
+mod key_filters;
 mod lake;
 mod limits;
 mod memory;

@@ -43,6 +43,10 @@ pub const QUERY_LOG_ROWS_MAX: usize = 200_000;
 pub const FORECASTS_KEPT_MAX: usize = 1_000;
 /// How long a question waits for a source's forecast before it runs without one.
 pub const FORECAST_WAIT_MS_MAX: u64 = 1_000;
+/// Keys that a join sends to the source of its other side; more are looked up here.
+pub const KEYS_MAX: usize = 500_000;
+/// Bytes of such keys, for each partition of the join.
+pub const KEY_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Nearest names offered when a name is unknown.
 pub const SUGGESTIONS_MAX: usize = 3;
 

@@ -10,6 +10,7 @@ mod engine;
 mod errors;
 mod execute;
 mod explain;
+mod fence;
 mod forecast;
 mod functions;
 mod membership;

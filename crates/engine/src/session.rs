@@ -98,5 +98,5 @@ pub(crate) fn template(config: &crate::EngineConfig) -> Result<SessionState> {
     // A repartition costs more than it brings for the few batches that most answers have.
     options.optimizer.prefer_hash_join = true;
     let state = SessionStateBuilder::new().with_config(session).with_runtime_env(runtime).with_default_features().with_file_formats(Vec::new()).build();
-    Ok(state)
+    Ok(crate::fence::fenced(state))
 }

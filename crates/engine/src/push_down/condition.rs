@@ -10,6 +10,9 @@ use datafusion::logical_expr::{Between, BinaryExpr, Expr, Like, Operator};
 use weir_base::Result;
 use weir_source::{Column, Operand, Operation, Pattern, Reason, Source, Support, Term};
 
+/// Longer lists are not for people to read, and are sent as an array.
+const LIST_READ_MAX: usize = 40;
+
 /// What becomes of a conjunct.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Condition {
@@ -192,6 +195,7 @@ impl Writer<'_> {
         };
         let (source, meaning) = (self.scope.source, &term.meaning);
         let mut literals = Vec::with_capacity(list.len());
+        let mut values = Vec::with_capacity(list.len());
         let mut weakest: Option<Reason> = None;
         for item in list {
             let Some(literal) = as_literal(item) else { return kept_expression() };
@@ -206,9 +210,15 @@ impl Writer<'_> {
                 Ok(text) => literals.push(text),
                 Err(error) => return Condition::Kept(Reason::new("literal", error.message().to_owned())),
             }
+            values.push(value);
         }
-        let word = if negated { "NOT IN" } else { "IN" };
-        let sql = format!("{} {word} ({})", term.sql, literals.join(", "));
+        let array = if list.len() > LIST_READ_MAX { source.dialect().array(&values, meaning) } else { None };
+        let sql = match (array, negated) {
+            (Some(array), false) => format!("{} = ANY ({array})", term.sql),
+            (Some(array), true) => format!("{} <> ALL ({array})", term.sql),
+            (None, false) => format!("{} IN ({})", term.sql, literals.join(", ")),
+            (None, true) => format!("{} NOT IN ({})", term.sql, literals.join(", ")),
+        };
         match weakest {
             None => Condition::exact(sql),
             Some(reason) => Condition::Superset(Sent { sql }, reason),
