@@ -17,7 +17,7 @@ use sqlx::{Connection, PgConnection, Row, ValueRef};
 use std::path::{Path, PathBuf};
 use tokio::sync::OnceCell;
 
-const TABLES: [&str; 4] = ["people", "orders", "words", "numbers"];
+const TABLES: [&str; 5] = ["people", "orders", "words", "numbers", "doubles"];
 /// Cases that compute; the others are about names, settings and the lake, which the oracle knows nothing of.
 const COMPUTING: [&str; 7] = ["aggregates", "dates", "joins", "numbers", "queries", "texts", "windows"];
 const DATABASE: &str = "oracle";
@@ -106,7 +106,7 @@ fn same_row(left: &[String], right: &[String]) -> bool {
     left.len() == right.len() && left.iter().zip(right).all(|(left, right)| left == right || same_number(left, right))
 }
 
-/// Without the zeros at the end of numbers.
+/// Without the zeros at the end of numbers, and without the sign of zero.
 fn comparable(rows: &[Vec<String>], sql: &str) -> Vec<Vec<String>> {
     let mut rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|value| plain(value)).collect()).collect();
     if !ordered(sql) {
@@ -124,6 +124,9 @@ fn digits(value: &str) -> Option<(bool, &str, &str)> {
 }
 
 fn plain(value: &str) -> String {
+    if value == "-0" {
+        return "0".to_owned();
+    }
     match digits(value).map(|_| value.trim_end_matches('0').trim_end_matches('.')) {
         Some("-0") => "0".to_owned(),
         Some(shorter) => shorter.to_owned(),

@@ -28,7 +28,7 @@ pub(crate) struct Bounds {
     pub(crate) lower: Option<Literal>,
     pub(crate) upper: Option<Literal>,
     pub(crate) nulls: Nulls,
-    /// NaN stands outside the bounds; the engine sorts it above every number (and its negative below).
+    /// NaN stands outside the bounds; the engine sorts it above every number.
     pub(crate) nan_possible: bool,
     /// Number of buckets and the one that all values fall into.
     pub(crate) bucket: Option<(u32, i32)>,
@@ -50,10 +50,9 @@ impl Bounds {
         Self { lower: known.clone(), upper: known, nulls: Nulls::None, nan_possible, bucket: None }
     }
 
-    /// Bounds from statistics: NaN bounds say nothing, and zeros are widened because writers mix up their signs.
+    /// Bounds from statistics: NaN bounds say nothing.
     pub(crate) fn between(lower: Option<Literal>, upper: Option<Literal>, nulls: Nulls, nan_possible: bool) -> Self {
-        let lower = lower.filter(|value| !value.is_nan()).map(|value| if value == Literal::Float(0.0) { Literal::Float(-0.0) } else { value });
-        let upper = upper.filter(|value| !value.is_nan()).map(|value| if value == Literal::Float(0.0) { Literal::Float(0.0) } else { value });
+        let (lower, upper) = (lower.filter(|value| !value.is_nan()), upper.filter(|value| !value.is_nan()));
         Self { lower, upper, nulls, nan_possible, bucket: None }
     }
 }
@@ -155,7 +154,8 @@ mod tests {
         assert!(may_match(&compare(CompareOp::Greater, Literal::Float(5.0)), &known));
         assert!(!may_match(&compare(CompareOp::Equal, Literal::Float(5.0)), &known));
         let zero = Known(Bounds::between(Some(Literal::Float(0.0)), Some(Literal::Float(0.0)), Nulls::None, false));
-        assert!(may_match(&compare(CompareOp::Less, Literal::Float(0.0)), &zero), "-0.0 sorts below 0.0");
+        assert!(may_match(&compare(CompareOp::Equal, Literal::Float(-0.0)), &zero), "both zeros are one number");
+        assert!(!may_match(&compare(CompareOp::Less, Literal::Float(0.0)), &zero));
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl Literal {
         match (self, other) {
             (Self::Bool(a), Self::Bool(b)) => Some(a.cmp(b)),
             (Self::Int(a), Self::Int(b)) => Some(a.cmp(b)),
-            (Self::Float(a), Self::Float(b)) => (!a.is_nan() && !b.is_nan()).then(|| a.total_cmp(b)),
+            (Self::Float(a), Self::Float(b)) => a.partial_cmp(b),
             (Self::Text(a), Self::Text(b)) => Some(a.as_bytes().cmp(b.as_bytes())),
             (Self::Bytes(a), Self::Bytes(b)) => Some(a.cmp(b)),
             (Self::Date(a), Self::Date(b)) => Some(a.cmp(b)),

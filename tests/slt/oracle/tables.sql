@@ -27,3 +27,5 @@ CREATE TABLE numbers (n int PRIMARY KEY, s smallint, b bigint, d decimal(20,6), 
 INSERT INTO numbers VALUES
     (-7, -7, -7, -7.500000, -7.5, 2), (-3, -3, -9007199254740993, -0.500000, -0.5, -2), (-1, -1, -1, -0.000001, -0.1, NULL), (0, 0, 0, 0.000000, 0, 3), (1, 1, 1, 0.500000, 0.5, 0), (2, 2, 9007199254740993, 1.500000, 1.5, 3),
     (3, 3, 9007199254740995, 2.500000, 2.5, 3), (4, NULL, NULL, NULL, NULL, 5), (5, 5, 50, 3.499999, 3.5, -3), (100, 32767, 4000000000, 99999999999999.999999, 1e15, 7);
+CREATE TABLE doubles (id int PRIMARY KEY, f double precision, g double precision);
+INSERT INTO doubles VALUES (1, '-0', 0), (2, 0, '-0'), (3, NULL, '-0'), (4, 1.5, -1.5), (5, -1.5, 1.5), (6, 1e-300, '-0'), (7, -1e-300, 0), (8, '-0', NULL);

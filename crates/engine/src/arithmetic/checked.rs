@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `+`, `-` and `*` of whole numbers, and these and `/` of floating point numbers, as functions that fail on overflow.
 
+use super::settled::{inside, settled};
 use arrow::array::{Array, ArrayRef, AsArray, Datum};
 use arrow::compute::kernels::numeric::{add, div, mul, sub};
 use arrow::datatypes::{ArrowPrimitiveType, DataType, Field, FieldRef, Float32Type, Float64Type};
 use arrow::error::ArrowError;
-use datafusion::common::Result as PlanResult;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::{Result as PlanResult, internal_datafusion_err};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     BinaryExpr, ColumnarValue, Expr, Operator, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
@@ -14,43 +15,68 @@ use datafusion::logical_expr::{
 use datafusion::physical_expr_common::datum::apply;
 use std::sync::Arc;
 
-/// One operator over two numbers of the same type, whole or floating.
+/// Operators over numbers of the same type, whole or floating, from the left to the right. A chain is one function: as a function of a
+/// function it would be as deep as it is long, and each look at its type or name would walk through all of it again.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Checked {
-    operator: Operator,
+    operators: Vec<Operator>,
+    name: String,
     signature: Signature,
 }
 
 impl Checked {
-    /// `left operator right` with the check, or `None` for an operator that cannot overflow silently.
-    pub fn call(operator: Operator, left: Expr, right: Expr) -> Option<Expr> {
-        if !matches!(operator, Operator::Plus | Operator::Minus | Operator::Multiply) {
-            return None;
-        }
-        Some(Self::of(operator, left, right))
+    /// Whether the operator over whole numbers could overflow silently.
+    pub fn checks_whole(operator: Operator) -> bool {
+        matches!(operator, Operator::Plus | Operator::Minus | Operator::Multiply)
     }
 
     /// The same of floating point numbers, which are divided here too: by zero, that is an error.
-    pub fn call_floating(operator: Operator, left: Expr, right: Expr) -> Option<Expr> {
-        let known = matches!(operator, Operator::Plus | Operator::Minus | Operator::Multiply | Operator::Divide);
-        known.then(|| Self::of(operator, left, right))
+    pub fn checks_floating(operator: Operator) -> bool {
+        Self::checks_whole(operator) || operator == Operator::Divide
     }
 
-    fn of(operator: Operator, left: Expr, right: Expr) -> Expr {
-        let function = Self { operator, signature: Signature::any(2, Volatility::Immutable) };
-        let function = Arc::new(ScalarUDF::from(function));
-        Expr::ScalarFunction(ScalarFunction::new_udf(function, vec![left, right]))
+    /// `left operator right` with the check; where the left side is one already, this operator comes after its own.
+    pub fn call(operator: Operator, left: Expr, right: Expr) -> Expr {
+        let (mut operators, mut arguments) = match left {
+            Expr::ScalarFunction(function) => match Self::inside(&function) {
+                Some(chain) => (chain.operators.clone(), function.args),
+                None => (Vec::new(), vec![Expr::ScalarFunction(function)]),
+            },
+            other => (Vec::new(), vec![other]),
+        };
+        operators.push(operator);
+        arguments.push(right);
+        let function = Arc::new(ScalarUDF::from(Self::of(operators)));
+        Expr::ScalarFunction(ScalarFunction::new_udf(function, arguments))
+    }
+
+    fn of(operators: Vec<Operator>) -> Self {
+        let name = match operators.as_slice() {
+            [Operator::Plus] => "checked_add".to_owned(),
+            [Operator::Minus] => "checked_subtract".to_owned(),
+            [Operator::Divide] => "checked_divide".to_owned(),
+            [Operator::Multiply] => "checked_multiply".to_owned(),
+            chain => chain.iter().fold("checked_chain".to_owned(), |name, operator| format!("{name}{operator}")),
+        };
+        let signature = Signature::any(operators.len() + 1, Volatility::Immutable);
+        Self { operators, name, signature }
+    }
+
+    fn inside(function: &ScalarFunction) -> Option<&Self> {
+        let inner = function.func.inner().as_ref() as &dyn std::any::Any;
+        inner.downcast_ref::<Self>()
+    }
+
+    /// The first number of a chain, whose type is that of the whole.
+    pub fn first(expr: &Expr) -> Option<&Expr> {
+        let Expr::ScalarFunction(function) = expr else { return None };
+        Self::inside(function).and_then(|_| function.args.first())
     }
 }
 
 impl ScalarUDFImpl for Checked {
     fn name(&self) -> &str {
-        match self.operator {
-            Operator::Plus => "checked_add",
-            Operator::Minus => "checked_subtract",
-            Operator::Divide => "checked_divide",
-            _ => "checked_multiply",
-        }
+        &self.name
     }
 
     fn signature(&self) -> &Signature {
@@ -67,18 +93,23 @@ impl ScalarUDFImpl for Checked {
     }
 
     fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> PlanResult<ColumnarValue> {
-        let (left, right) = (&arguments.args[0], &arguments.args[1]);
-        let kernel = match self.operator {
-            Operator::Plus => add,
-            Operator::Minus => sub,
-            Operator::Divide => div,
-            _ => mul,
-        };
-        match arguments.return_field.data_type() {
-            DataType::Float64 => apply(left, right, |a, b| floating::<Float64Type>(a, b, kernel, self.operator, f64::is_finite, |x| x == 0.0)),
-            DataType::Float32 => apply(left, right, |a, b| floating::<Float32Type>(a, b, kernel, self.operator, f32::is_finite, |x| x == 0.0)),
-            _ => apply(left, right, kernel),
-        }
+        let mut numbers = arguments.args.into_iter();
+        let first = numbers.next().ok_or_else(|| internal_datafusion_err!("no numbers"))?;
+        self.operators.iter().zip(numbers).try_fold(first, |left, (operator, right)| one(*operator, &left, &right, arguments.return_field.data_type()))
+    }
+}
+
+fn one(operator: Operator, left: &ColumnarValue, right: &ColumnarValue, data_type: &DataType) -> PlanResult<ColumnarValue> {
+    let kernel = match operator {
+        Operator::Plus => add,
+        Operator::Minus => sub,
+        Operator::Divide => div,
+        _ => mul,
+    };
+    match data_type {
+        DataType::Float64 => apply(left, right, |a, b| floating::<Float64Type>(a, b, kernel, operator, f64::is_finite, |x| x == 0.0)),
+        DataType::Float32 => apply(left, right, |a, b| floating::<Float32Type>(a, b, kernel, operator, f32::is_finite, |x| x == 0.0)),
+        _ => apply(left, right, kernel),
     }
 }
 
@@ -101,7 +132,7 @@ fn floating<T: ArrowPrimitiveType>(
             return Err(ArrowError::DivideByZero);
         }
     }
-    let made = kernel(left, right)?;
+    let made = settled(kernel(left, right)?);
     let result = made.as_primitive::<T>();
     if result.iter().flatten().all(finite) {
         return Ok(made);
@@ -122,8 +153,12 @@ pub(crate) fn plain(expr: Expr) -> PlanResult<Expr> {
 
 fn written(node: &Expr) -> Option<Expr> {
     let Expr::ScalarFunction(function) = node else { return None };
-    let checked = function.func.inner().as_ref() as &dyn std::any::Any;
-    let checked = checked.downcast_ref::<Checked>()?;
-    let [left, right] = function.args.as_slice() else { return None };
-    Some(Expr::BinaryExpr(BinaryExpr::new(Box::new(left.clone()), checked.operator, Box::new(right.clone()))))
+    if let Some(settled) = inside(function) {
+        return Some(settled.clone());
+    }
+    let checked = Checked::inside(function)?;
+    let mut numbers = function.args.iter().cloned();
+    let first = numbers.next()?;
+    let beside = |left: Expr, (operator, right): (&Operator, Expr)| Expr::BinaryExpr(BinaryExpr::new(Box::new(left), *operator, Box::new(right)));
+    Some(checked.operators.iter().zip(numbers).fold(first, beside))
 }

@@ -2,14 +2,18 @@
 //! Arithmetic that is exact or an error: whole numbers and sums never wrap around (the query engine's own would).
 
 mod checked;
+mod distinct;
 mod floats;
 mod guarded;
 mod mean;
+mod one_distinct;
 mod rule;
+mod settled;
 mod sum;
 mod totals;
 
 pub(crate) use checked::plain;
+pub(crate) use settled::settled_batch;
 
 use crate::errors::{carry, from_datafusion};
 use datafusion::common::DataFusionError;
@@ -18,13 +22,15 @@ use datafusion::logical_expr::AggregateUDF;
 use std::sync::Arc;
 use weir_base::{Error, ErrorCode, Result};
 
-/// Replaces `sum` and `avg`, adds the rule that checks `+`, `-` and `*`, and compares floating point numbers with decimals as doubles.
+/// Replaces `sum` and `avg`, adds the rule that checks `+`, `-` and `*`, and compares floating point numbers with decimals as doubles,
+/// and sees that there is one zero and one NaN.
 pub(crate) fn register(state: &mut SessionState) -> Result<()> {
     state.add_analyzer_rule(Arc::new(rule::CheckArithmetic));
     state.register_function_rewrite(Arc::new(floats::CompareAsDoubles)).map_err(from_datafusion)?;
     state.register_function_rewrite(Arc::new(guarded::KeepGuards)).map_err(from_datafusion)?;
     state.register_udaf(Arc::new(AggregateUDF::from(sum::CheckedSum::new()))).map_err(from_datafusion)?;
     state.register_udaf(Arc::new(AggregateUDF::from(mean::ExactMean::new()))).map_err(from_datafusion)?;
+    one_distinct::register(state);
     Ok(())
 }
 

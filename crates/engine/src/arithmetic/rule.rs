@@ -2,12 +2,12 @@
 //! The rule that puts checked functions in the place of operators, once the types of both sides are known and equal.
 
 use super::checked::Checked;
+use super::settled::settle;
+use crate::walk::{expressions, seen_by};
 use arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::tree_node::{Transformed, TransformedResult};
 use datafusion::common::{DFSchema, Result, ScalarValue};
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator};
 use datafusion::optimizer::AnalyzerRule;
 
@@ -25,44 +25,47 @@ impl AnalyzerRule for CheckArithmetic {
 }
 
 fn check_plan(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
-    let mut schema = merge_schema(&plan.inputs());
-    if let LogicalPlan::TableScan(scan) = &plan {
-        schema.merge(&DFSchema::try_from_qualified_schema(scan.table_name.clone(), &scan.source.schema())?);
-    }
-    let names = NamePreserver::new(&plan);
-    let checked = plan.map_expressions(|expr| {
-        let name = names.save(&expr);
-        let checked = expr.transform_up(|node| check_expr(node, &schema))?;
-        Ok(checked.update_data(|expr| name.restore(expr)))
-    })?;
-    match checked.transformed {
-        true => checked.map_data(LogicalPlan::recompute_schema),
-        false => Ok(checked),
-    }
+    let schema = seen_by(&plan)?;
+    expressions(plan, |node| check_expr(node, &schema))
 }
 
 fn check_expr(node: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
-    let checked = match &node {
-        Expr::BinaryExpr(BinaryExpr { left, op, right }) if whole(left, schema) && whole(right, schema) => {
-            Checked::call(*op, left.as_ref().clone(), right.as_ref().clone())
-        }
-        Expr::BinaryExpr(BinaryExpr { left, op, right }) if floating(left, schema) && floating(right, schema) => {
-            Checked::call_floating(*op, left.as_ref().clone(), right.as_ref().clone())
-        }
-        Expr::Negative(inner) if whole(inner, schema) => {
+    Ok(match node {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) if checks(&left, op, &right, schema) => Transformed::yes(Checked::call(op, *left, *right)),
+        Expr::Negative(inner) if type_of(&inner, schema).is_some_and(|data_type| data_type.is_integer()) => {
             let zero = ScalarValue::new_zero(&inner.get_type(schema)?)?;
-            Checked::call(Operator::Minus, Expr::Literal(zero, None), inner.as_ref().clone())
+            Transformed::yes(Checked::call(Operator::Minus, Expr::Literal(zero, None), *inner))
         }
-        _ => None,
-    };
-    Ok(checked.map_or_else(|| Transformed::no(node), Transformed::yes))
+        other => match settled_at_once(&other, schema) {
+            Some(settled) => Transformed::yes(settled),
+            None => Transformed::no(other),
+        },
+    })
 }
 
-/// A whole number by its type. What has no type yet (a parameter without a value) is left as it is.
-fn whole(expr: &Expr, schema: &DFSchema) -> bool {
-    expr.get_type(schema).is_ok_and(|data_type: DataType| data_type.is_integer())
+/// An expression that may give a zero with a sign, or another NaN, so that it does not.
+fn settled_at_once(expr: &Expr, schema: &DFSchema) -> Option<Expr> {
+    let computes = matches!(expr, Expr::Literal(..) | Expr::ScalarFunction(_) | Expr::Negative(_) | Expr::Cast(_) | Expr::TryCast(_) | Expr::BinaryExpr(_));
+    // What is checked is settled in the same pass.
+    if !computes || Checked::first(expr).is_some() {
+        return None;
+    }
+    settle(expr, &type_of(expr, schema)?)
 }
 
-fn floating(expr: &Expr, schema: &DFSchema) -> bool {
-    matches!(expr.get_type(schema), Ok(DataType::Float32 | DataType::Float64))
+fn checks(left: &Expr, operator: Operator, right: &Expr, schema: &DFSchema) -> bool {
+    if !Checked::checks_floating(operator) {
+        return false;
+    }
+    let (Some(left), Some(right)) = (type_of(left, schema), type_of(right, schema)) else { return false };
+    let floating = |data_type: &DataType| matches!(data_type, DataType::Float32 | DataType::Float64);
+    left.is_integer() && right.is_integer() && Checked::checks_whole(operator) || floating(&left) && floating(&right)
+}
+
+/// What has no type yet (a parameter without a value) is left as it is.
+fn type_of(expr: &Expr, schema: &DFSchema) -> Option<DataType> {
+    match Checked::first(expr) {
+        Some(first) => type_of(first, schema),
+        None => expr.get_type(schema).ok(),
+    }
 }

@@ -4,8 +4,8 @@
 use super::clauses;
 use super::depth;
 use super::dialect::WeirDialect;
+use super::elsewhere;
 use super::precedence;
-use super::show;
 use super::writes;
 use crate::errors::from_parser;
 use crate::pg_catalog;
@@ -51,6 +51,19 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// Whether there can be a parameter in it.
+    pub fn takes_parameters(&self) -> bool {
+        match self {
+            Self::Question(_) | Self::Explain(_) | Self::Insert(_) => true,
+            // The error of a write that is not done is about the write.
+            Self::OtherWrite { .. } => true,
+            Self::CreateTable(table) => table.query.is_some(),
+            _ => false,
+        }
+    }
+}
+
 /// EXPLAIN of an inner statement.
 #[derive(Debug)]
 pub(crate) struct Explain {
@@ -72,9 +85,13 @@ pub(crate) fn parse(sql: &str) -> Result<Statement> {
     check_length(sql)?;
     let tokens = tokens(sql)?;
     depth::check(&tokens)?;
+    if let Some(error) = elsewhere::refused(&tokens) {
+        return Err(error);
+    }
     let mut statements = parser(tokens).parse_statements().map_err(from_parser)?;
     match (statements.pop(), statements.is_empty()) {
         (Some(mut one), true) => {
+            depth::check_subqueries(&one)?;
             precedence::restore(&mut one);
             pg_catalog::adapt(&mut one);
             clauses::adapt(&mut one)?;
@@ -187,7 +204,7 @@ pub(crate) fn classify(statement: Statement) -> Result<Command> {
         | Statement::ShowColumns { .. }
         | Statement::ShowSchemas { .. }
         | Statement::ShowDatabases { .. }
-        | Statement::ExplainTable { .. }) => Command::Question(Box::new(show::as_question(question)?)),
+        | Statement::ExplainTable { .. }) => Command::Question(Box::new(question)),
         other => other_write(other)?,
     })
 }
@@ -292,10 +309,8 @@ pub(super) fn other_write(statement: Statement) -> Result<Command> {
         Statement::CreateView(view) => write("CREATE VIEW", Some(view.name.clone())),
         Statement::CreateIndex(index) => write("CREATE INDEX", Some(index.table_name.clone())),
         Statement::Drop { object_type, names, .. } => write(&format!("DROP {object_type}"), names.first().cloned()),
-        _ => {
-            let words: Vec<String> = statement.to_string().split_whitespace().take(2).map(str::to_owned).collect();
-            return Err(Error::new(ErrorCode::Unsupported, format!("{} is not in Weir", words.join(" "))));
-        }
+        Statement::Copy { source, to, target, .. } => write("COPY FROM", Some(elsewhere::copied(source, *to, target)?)),
+        _ => return Err(elsewhere::unknown(&statement)),
     })
 }
 

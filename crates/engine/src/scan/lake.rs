@@ -5,6 +5,7 @@ use super::predicate::prunable;
 use super::row_filter::PhysicalFilter;
 use super::running_query;
 use super::statistics::column_statistics;
+use crate::arithmetic::settled_batch;
 use crate::errors::carry;
 use crate::push_down::in_words;
 use crate::residual::{bytes_in_memory, outgrows};
@@ -209,7 +210,7 @@ impl ExecutionPlan for LakeScan {
         let Opened { scan, read } = self.open(&run);
         let batches = scan.partition(partition, self.row_filter()?).map(move |batch| {
             read.advanced();
-            batch.map_err(carry)
+            batch.map_err(carry).and_then(settled_batch)
         });
         Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches)))
     }

@@ -2,6 +2,7 @@
 //! Physical expressions as a filter that the lake's reader can apply before it decodes the other columns.
 
 use super::predicate::prunable_now;
+use crate::arithmetic::settled_batch;
 use crate::errors::from_datafusion;
 use arrow::array::{AsArray, BooleanArray, RecordBatch};
 use arrow::datatypes::{Schema, SchemaRef};
@@ -49,7 +50,8 @@ impl BatchFilter for PhysicalFilter {
     }
 
     fn evaluate(&self, batch: &RecordBatch) -> weir_base::Result<BooleanArray> {
-        let value = self.expr.evaluate(batch).map_err(from_datafusion)?;
+        let batch = settled_batch(batch.clone()).map_err(from_datafusion)?;
+        let value = self.expr.evaluate(&batch).map_err(from_datafusion)?;
         let array = value.into_array(batch.num_rows()).map_err(from_datafusion)?;
         array.as_boolean_opt().cloned().ok_or_else(|| Error::internal("a filter that is not boolean"))
     }

@@ -3,6 +3,7 @@
 
 use super::as_text::may_not_fit;
 use super::running_query;
+use crate::arithmetic::settled_batch;
 use crate::discovery::SourceHandle;
 use crate::errors::carry;
 use crate::push_down::{Fragment, FragmentRequest, TextOf, cut, kept_here};
@@ -269,5 +270,5 @@ fn failed(handle: &SourceHandle, error: Error) -> DataFusionError {
 fn rename(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     let columns = if schema.fields().is_empty() { Vec::new() } else { batch.columns().to_vec() };
-    Ok(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
+    settled_batch(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
 }

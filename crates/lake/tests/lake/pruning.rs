@@ -67,7 +67,7 @@ fn random_predicate(rows: &[Row], depth: u32, rng: &mut StdRng) -> Predicate {
     }
 }
 
-/// The engine's meaning, three-valued: floats in total order, texts by bytes.
+/// The engine's meaning, three-valued: NaN above every number and both zeros equal, texts by bytes.
 fn verdict(predicate: &Predicate, row: &Row) -> Option<bool> {
     match predicate {
         Predicate::And(parts) => {
@@ -105,7 +105,7 @@ fn order(a: &Literal, b: &Literal) -> Ordering {
     match (a, b) {
         (Literal::Int(a), Literal::Int(b)) => a.cmp(b),
         (Literal::Text(a), Literal::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
-        (Literal::Float(a), Literal::Float(b)) => a.total_cmp(b),
+        (Literal::Float(a), Literal::Float(b)) => a.partial_cmp(b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan())),
         (Literal::Decimal { unscaled: a, .. }, Literal::Decimal { unscaled: b, .. }) => a.cmp(b),
         (Literal::Date(a), Literal::Date(b)) => a.cmp(b),
         (Literal::Timestamp(a), Literal::Timestamp(b)) => a.cmp(b),

@@ -76,10 +76,12 @@ fn year_comparison(year: i128) -> Support {
     if (1901..=2155).contains(&year) { Support::Exact } else { Support::Never(Reason::new("year", "a year outside 1901 to 2155 is read as another one there")) }
 }
 
-/// Doubles travel and compare as they are; zero has two signs here and one there.
+/// Doubles travel and compare as they are, and zero has no sign there or here. NaN and infinities cannot be written there.
 fn double_comparison(value: f64) -> Support {
-    let reason = || Reason::new("float", "a double is compared there without the sign of zero");
-    if value == 0.0 || !value.is_finite() { Support::Never(reason()) } else { Support::Superset(reason()) }
+    match value.is_finite() {
+        true => Support::Exact,
+        false => Support::Never(Reason::new("float", "NaN and infinities are not known there")),
+    }
 }
 
 /// `2026-05-00` reads as NULL, but stands between real days there.
@@ -227,8 +229,9 @@ mod tests {
         assert_eq!(support(&Operation::Equal(Operand::Int(2024)), &year), Support::Exact);
         assert_eq!(code(support(&Operation::Less(Operand::Int(5)), &year)), "year");
         let double = column("double", DataType::Float64, None);
-        assert!(matches!(support(&Operation::Less(Operand::Float(1.5)), &double), Support::Superset(_)));
-        assert!(matches!(support(&Operation::Less(Operand::Float(-0.0)), &double), Support::Never(_)));
+        assert_eq!(support(&Operation::Less(Operand::Float(1.5)), &double), Support::Exact);
+        assert_eq!(support(&Operation::Less(Operand::Float(-0.0)), &double), Support::Exact);
+        assert!(matches!(support(&Operation::Less(Operand::Float(f64::NAN)), &double), Support::Never(_)));
         let float = column("float", DataType::Float32, None);
         assert!(matches!(support(&Operation::Equal(Operand::Float(1.5)), &float), Support::Never(_)));
         let big = column("bigint(20) unsigned", DataType::UInt64, None);

@@ -57,7 +57,7 @@ pub fn support(operation: &Operation<'_>, column: &Column, policies: Policies) -
                 out_of_range()
             }
         }
-        (DataType::Float32 | DataType::Float64, Operand::Float(value)) => float(value, policies),
+        (DataType::Float32 | DataType::Float64, Operand::Float(value)) => float(comparison, value, policies),
         (DataType::Decimal128(precision, _), Operand::Decimal(unscaled)) => decimal(comparison, unscaled, *precision, column, policies),
         (DataType::Date32, Operand::Date(days)) => moment(i64::from(days), (i64::from(DATE_CLAMP_MIN), i64::from(DATE_CLAMP_MAX)), comparison, policies),
         (DataType::Timestamp(..), Operand::Timestamp(micros)) => moment(micros, (TIMESTAMP_CLAMP_MIN, TIMESTAMP_CLAMP_MAX), comparison, policies),
@@ -76,15 +76,21 @@ fn integer(value: i128, column: &Column) -> Support {
     if fits { Support::Exact } else { out_of_range() }
 }
 
-/// Zero and NaN differ: here -0.0 sorts below 0.0, there they are equal.
-fn float(value: f64, policies: Policies) -> Support {
-    if value.is_nan() || value == 0.0 || value.is_infinite() {
-        return never("float", "zero, NaN and infinities of floating point numbers compare differently in the source");
+/// PostgreSQL has one zero and one NaN, which is above every number: so it is here. What the policies of the source turn into
+/// another value is compared there as what it is.
+fn float(comparison: Comparison, value: f64, policies: Policies) -> Support {
+    let (nan, infinity) = (policies.nan != ValuePolicy::Keep, policies.infinity != ValuePolicy::Keep);
+    if value.is_nan() && nan || value.is_infinite() && infinity {
+        return never("values", "NaN and infinities are changed or refused by `values` of the source");
     }
     if policies.infinity == ValuePolicy::Clamp && (value.abs() >= f64::from(f32::MAX)) {
         return never("values", "infinities are clamped by `values.infinity` of the source");
     }
-    Support::Superset(Reason::new("float", "floating point numbers are compared again here"))
+    let gains = policies.nan == ValuePolicy::Null || policies.infinity == ValuePolicy::Null;
+    if gains && comparison != Comparison::Equal {
+        return Support::Superset(Reason::new("values", "NaN or infinities are read as NULL by `values` of the source"));
+    }
+    Support::Exact
 }
 
 fn decimal(comparison: Comparison, unscaled: i128, precision: u8, column: &Column, policies: Policies) -> Support {

@@ -77,13 +77,13 @@ fn decimal(infinity: ValuePolicy, operation: &Operation<'_>) -> Support {
     Support::Superset(Reason::new("float", "fractions are doubles in SQLite, so what is kept is checked again here"))
 }
 
-/// Both zeros are one number in SQLite and two here; NaN cannot be stored.
+/// Both zeros are one number in SQLite and here; NaN cannot be stored.
 fn real(infinity: ValuePolicy, operation: &Operation<'_>) -> Support {
     let Some(Operand::Float(literal)) = operand(operation) else {
         return Support::Never(Reason::new("float", "this comparison of floats is not known to mean the same in SQLite"));
     };
-    if literal.is_nan() || literal == 0.0 || changes(infinity) {
-        return Support::Never(Reason::new("float", "zero and NaN are compared differently in SQLite"));
+    if literal.is_nan() || changes(infinity) {
+        return Support::Never(Reason::new("float", "NaN is not known to SQLite, and `values.infinity` changes what is read"));
     }
     Support::Superset(Reason::new("float", "floats are compared in SQLite, and again here"))
 }
@@ -148,7 +148,7 @@ mod tests {
         let price = column("DECIMAL(38,2)", "BINARY");
         assert_eq!(verdict(Operation::Less(Operand::Decimal(1_234_567_890_123_456)), &price), "never");
         assert_eq!(verdict(Operation::Less(Operand::Decimal(123_456_789_012_345)), &price), "float");
-        assert_eq!(verdict(Operation::Equal(Operand::Float(-0.0)), &column("REAL", "BINARY")), "never");
+        assert_eq!(verdict(Operation::Equal(Operand::Float(f64::NAN)), &column("REAL", "BINARY")), "never");
         assert_eq!(verdict(Operation::IsTrue, &column("BOOLEAN", "BINARY")), "stray");
     }
 }

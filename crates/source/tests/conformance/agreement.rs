@@ -134,12 +134,12 @@ fn value(batch: &RecordBatch, row: usize) -> Option<Operand<'_>> {
     })
 }
 
-/// Our meaning: numbers by value, floats in their total order, texts and bytes by bytes.
+/// Our meaning: numbers by value, NaN above every other float and both zeros equal, texts and bytes by bytes.
 fn order(left: Operand<'_>, right: Operand<'_>) -> Ordering {
     match (left, right) {
         (Operand::Bool(a), Operand::Bool(b)) => a.cmp(&b),
         (Operand::Int(a), Operand::Int(b)) | (Operand::Decimal(a), Operand::Decimal(b)) => a.cmp(&b),
-        (Operand::Float(a), Operand::Float(b)) => a.total_cmp(&b),
+        (Operand::Float(a), Operand::Float(b)) => a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan())),
         (Operand::Text(a), Operand::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
         (Operand::Bytes(a), Operand::Bytes(b)) => a.cmp(b),
         (Operand::Date(a), Operand::Date(b)) => a.cmp(&b),

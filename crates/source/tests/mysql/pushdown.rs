@@ -41,7 +41,7 @@ impl Value {
     fn compare(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) | (Self::Decimal(a), Self::Decimal(b)) => a.cmp(b),
-            (Self::Float(a), Self::Float(b)) => a.total_cmp(b),
+            (Self::Float(a), Self::Float(b)) => a.partial_cmp(b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan())),
             (Self::Text(a), Self::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
             (Self::Bytes(a), Self::Bytes(b)) => a.cmp(b),
             (Self::Date(a), Self::Date(b)) => a.cmp(b),
