@@ -5,6 +5,8 @@
 pub const SQL_TEXT_BYTES_MAX: usize = 1024 * 1024;
 /// Deepest nesting of expressions and subqueries that is planned.
 pub const SQL_DEPTH_MAX: usize = 200;
+/// Deepest nesting of subqueries in expressions: the query engine checks each of them twice per level, so that a level doubles the work.
+pub const SUBQUERY_DEPTH_MAX: usize = 16;
 /// Longest chain of operators, joins or set operations: each is a level of the tree, and trees are walked by recursion on
 /// stacks of 2 MiB.
 pub const SQL_CHAIN_MAX: usize = 500;

@@ -4,6 +4,7 @@
 mod admit;
 mod arithmetic;
 mod bind;
+mod call;
 mod complete;
 mod discovery;
 mod engine;
@@ -21,6 +22,7 @@ mod pg_catalog;
 mod plan;
 mod push_down;
 mod registry;
+mod replay;
 mod residual;
 mod route;
 mod run;
@@ -31,6 +33,8 @@ mod settings;
 mod shared;
 mod system;
 mod text_kinds;
+mod verify;
+mod walk;
 mod watch;
 mod write;
 

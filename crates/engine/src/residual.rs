@@ -5,6 +5,7 @@ use crate::bind::{Bound, OutputNames};
 use crate::errors::from_datafusion;
 use crate::membership::Joins;
 use crate::push_down::cut_plan;
+use crate::replay::read_once;
 use crate::scan::{LakeScan, SourceScan};
 use arrow::datatypes::{FieldRef, Schema};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -43,7 +44,7 @@ pub(crate) async fn plan(bound: Authorized<Bound>, pushdown: PushDown, memory_by
         // A hash join keeps one side in memory and cannot spill; sorted merges can.
         state.config_mut().options_mut().optimizer.prefer_hash_join = false;
     }
-    let plan = state.query_planner().create_physical_plan(&optimized, &state).await.map_err(from_datafusion)?;
+    let plan = state.query_planner().create_physical_plan(&optimized, &state).await.and_then(read_once).map_err(from_datafusion)?;
     bound.map(|bound| Ok(Physical { plan, state, names: bound.names }))
 }
 

@@ -66,7 +66,7 @@ impl PlanningSession<'_> {
 
     /// The catalog as this statement sees it.
     pub async fn reader(&self) -> Result<&Arc<Reader>> {
-        self.catalog.get_or_try_init(|| crate::pg_catalog::reader(self)).await
+        self.catalog.get_or_try_init(|| crate::pg_catalog::reader(self, database(self.session))).await
     }
 }
 

@@ -2,7 +2,7 @@
 //! What the joins of a plan forbid the planner to do: to pick another join, or to leave out rows early.
 
 use datafusion::common::NullEquality;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::logical_expr::LogicalPlan;
 
 #[derive(Debug, Default, Clone, Copy)]

@@ -210,6 +210,11 @@ impl SourceScan {
         Self { handle, fragment, statistics: Arc::new(statistics), forecast: OnceLock::new(), late: Vec::new(), properties: Arc::new(properties) }
     }
 
+    /// The scan without what joins above it find out.
+    pub fn whole(&self) -> Self {
+        Self { late: Vec::new(), ..self.clone() }
+    }
+
     pub fn forecast(&self) -> Option<Forecast> {
         self.forecast.get().cloned()
     }

@@ -10,6 +10,7 @@ mod pushdown;
 mod replica;
 mod streams;
 mod types;
+mod unhurt;
 
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
