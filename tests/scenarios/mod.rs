@@ -13,6 +13,7 @@ mod memory;
 mod moments;
 mod odd_input;
 mod predicates;
+mod push_down;
 mod receipts;
 mod recursion;
 mod rights;

@@ -74,7 +74,8 @@ fn written_literal(literal: &ScalarValue, source: &dyn Source) -> Written {
 
 fn widened(inner: &Expr, to: &DataType, scope: Scope<'_>) -> Written {
     let term = value(inner, scope)?;
-    if term.meaning.data_type == *to {
+    let text = |data_type: &DataType| matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    if term.meaning.data_type == *to || text(&term.meaning.data_type) && text(to) {
         return Ok(term);
     }
     scope.source.function(Function::Widen, &[Argument { term: &term, literal: None }], to)
