@@ -5,6 +5,7 @@ mod admit;
 mod arithmetic;
 mod bind;
 mod complete;
+mod constant_groups;
 mod discovery;
 mod engine;
 mod errors;
