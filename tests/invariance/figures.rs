@@ -44,7 +44,8 @@ impl Figures {
     /// Counts what a plan in words says.
     pub fn plan(&mut self, plan: &str) {
         let Ok(plan) = serde_json::from_str::<Value>(plan) else { return };
-        let statements: Vec<&Value> = array(&plan, "sources").iter().filter(|source| source["source"] != "lake").flat_map(|source| array(source, "statements")).collect();
+        let statements: Vec<&Value> =
+            array(&plan, "sources").iter().filter(|source| source["source"] != "lake").flat_map(|source| array(source, "statements")).collect();
         self.statements += statements.len();
         let here = array(&plan, "residual").iter().filter_map(Value::as_str).filter(|line| works(line)).count();
         self.whole += usize::from(statements.len() == 1 && here == 0);

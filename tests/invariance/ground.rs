@@ -2,7 +2,7 @@
 //! The ground on which queries are tried: an engine over all kinds of places, and a PostgreSQL that holds every table.
 
 use super::setup::{Place, Setup, Table};
-use crate::kit::{Doors, SqliteFile, World, mariadb, postgres};
+use crate::kit::{Doors, SqliteFile, World, eventually, mariadb, postgres};
 use sqlx::{Column, Connection, PgConnection, Row, TypeInfo, ValueRef};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -83,6 +83,9 @@ impl Ground {
         let of = |place: Place| scripts(setup, &names, |table| table.place == place, Table::script);
         let truth = scripts(setup, &names, |_| true, Table::truth);
         self.run(&names, [of(Place::App), of(Place::Icu), of(Place::Billing), of(Place::Files), truth]).await;
+        for (place, name) in names.values() {
+            self.seen(&format!("{}.{name}", place.schema())).await;
+        }
         Loaded { names }
     }
 
@@ -103,8 +106,14 @@ impl Ground {
             self.files.run(&files).await;
         }
         for (_, name) in names.values().filter(|(place, _)| *place == Place::Lake) {
+            self.seen(&format!("truth.public.{name}")).await;
             self.world.rows(&format!("CREATE TABLE lake.invariance.{name} AS SELECT * FROM truth.public.{name}")).await;
         }
+    }
+
+    /// Waits until a new table is known: a list of tables that is very fresh is believed.
+    async fn seen(&self, table: &str) {
+        eventually(table, async || self.world.ask(&format!("SELECT 1 FROM {table} LIMIT 0")).await.is_ok()).await;
     }
 
     /// Removes the tables, so that listing them stays cheap.
@@ -132,12 +141,7 @@ impl Ground {
     }
 }
 
-fn scripts(
-    setup: &Setup,
-    names: &BTreeMap<String, (Place, String)>,
-    wanted: impl Fn(&Table) -> bool,
-    script: impl Fn(&Table, &str) -> String,
-) -> String {
+fn scripts(setup: &Setup, names: &BTreeMap<String, (Place, String)>, wanted: impl Fn(&Table) -> bool, script: impl Fn(&Table, &str) -> String) -> String {
     let tables = setup.tables.iter().filter(|table| wanted(table));
     tables.map(|table| script(table, &names[&table.name].1)).collect::<Vec<_>>().join("\n")
 }
@@ -199,7 +203,8 @@ impl Asker {
             }
             Ok(Err(sqlx::Error::Database(error))) => {
                 let code = error.code().expect("an SQLSTATE").into_owned();
-                Told::Error { code, message: error.message().to_owned() }
+                let detail = error.try_downcast_ref::<sqlx::postgres::PgDatabaseError>().and_then(|error| error.detail()).unwrap_or_default();
+                Told::Error { code, message: format!("{}; {detail}", error.message()) }
             }
             Ok(Err(error)) => self.broken("lost", &error.to_string()).await,
             Err(_) => self.broken("hangs", "no answer in time").await,

@@ -112,7 +112,8 @@ impl Run {
     }
 
     fn fail(&self, setup: &Setup, number: usize, sql: &str, small: &str, difference: &trial::Difference) {
-        let mut text = format!("seed {}, query {number}, {}\n  tables: {}\n  query:  {sql}\n  small:  {small}\n", self.order.seed, difference.kind, setup.in_words());
+        let mut text =
+            format!("seed {}, query {number}, {}\n  tables: {}\n  query:  {sql}\n  small:  {small}\n", self.order.seed, difference.kind, setup.in_words());
         let _ = writeln!(text, "  expected: {:?}\n  actual:   {:?}", difference.expected, difference.actual);
         eprintln!("{text}");
         self.failures.lock().expect("no panic").push(text);

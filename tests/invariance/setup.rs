@@ -107,7 +107,13 @@ impl Setup {
         let second = *chance.pick(&PLACES);
         let mixed = chance.percent(30);
         let tables = NAMES.iter().enumerate().map(|(index, name)| {
-            let place = if mixed { *chance.pick(&PLACES) } else if index < 3 { first } else { second };
+            let place = if mixed {
+                *chance.pick(&PLACES)
+            } else if index < 3 {
+                first
+            } else {
+                second
+            };
             table(chance, name, place)
         });
         Self { tables: tables.collect() }
@@ -186,13 +192,7 @@ impl Table {
         self.written(physical, Place::App, of, value)
     }
 
-    fn written(
-        &self,
-        physical: &str,
-        place: Place,
-        of: impl Fn(&TableColumn) -> String,
-        value: impl Fn(&TableColumn, Option<&str>) -> String,
-    ) -> String {
+    fn written(&self, physical: &str, place: Place, of: impl Fn(&TableColumn) -> String, value: impl Fn(&TableColumn, Option<&str>) -> String) -> String {
         let columns: Vec<String> = self.columns.iter().map(of).collect();
         let key = format!("{} PRIMARY KEY", columns[0]);
         let columns: Vec<String> = std::iter::once(key).chain(columns.into_iter().skip(1)).collect();

@@ -33,7 +33,10 @@ pub enum Tree {
     /// May be left out.
     Maybe(Box<Tree>),
     /// May lose items.
-    List { items: Vec<Tree>, separator: &'static str },
+    List {
+        items: Vec<Tree>,
+        separator: &'static str,
+    },
 }
 
 /// A text that stays as it is.

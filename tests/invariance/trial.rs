@@ -121,7 +121,12 @@ impl Trial {
     }
 }
 
-/// Numbers beyond what Weir holds are an error, where PostgreSQL has room (README, "Known edges").
+/// Differences by design: numbers beyond what Weir holds are an error where PostgreSQL has room (README, "Known edges"), and constants are
+/// of the wide type, so what is computed with them has room here.
 fn documented(weir: &Told, truth: &Told) -> bool {
-    weir.code() == Some("22003") && truth.code().is_none()
+    match (weir, truth) {
+        (Told::Error { code, .. }, Told::Rows { .. }) => code == "22003",
+        (Told::Rows { .. }, Told::Error { code, message }) => code == "22003" && (message.starts_with("integer out") || message.starts_with("smallint out")),
+        _ => false,
+    }
 }

@@ -3,11 +3,11 @@
 
 use crate::bind::names::WHOLE_DATABASE;
 use crate::bind::{Names, TypeNames};
-use crate::constant_groups;
 use crate::errors::from_datafusion;
 use crate::pg_catalog::Reader;
 use crate::run::QueryRun;
 use crate::shared::Shared;
+use crate::shortcuts;
 use crate::system;
 use datafusion::catalog::{CatalogProviderList, TableProvider};
 use datafusion::execution::SessionState;
@@ -101,5 +101,5 @@ pub(crate) fn template(config: &crate::EngineConfig) -> Result<SessionState> {
     // Its heap loses count of NaN, and then panics.
     options.optimizer.enable_topk_aggregation = false;
     let builder = SessionStateBuilder::new().with_config(session).with_runtime_env(runtime).with_default_features().with_file_formats(Vec::new());
-    Ok(builder.with_optimizer_rules(constant_groups::optimizer_rules()).build())
+    Ok(builder.with_optimizer_rules(shortcuts::optimizer_rules()).build())
 }

@@ -43,7 +43,8 @@ impl Maker<'_> {
     }
 
     fn having(&mut self, scope: &Scope) -> Tree {
-        let (class, word) = *self.chance.pick(&[(Class::Big, "> 1"), (Class::Big, "<> 2"), (Class::Int, "IS NOT NULL"), (Class::Text, "> 'a'"), (Class::Date, "IS NULL")]);
+        let (class, word) =
+            *self.chance.pick(&[(Class::Big, "> 1"), (Class::Big, "<> 2"), (Class::Int, "IS NOT NULL"), (Class::Text, "> 'a'"), (Class::Date, "IS NULL")]);
         let value = self.aggregate(scope, class).unwrap_or_else(|| text("count(*)"));
         let word = if value == text("count(*)") { "> 1" } else { word };
         node(Sort::Condition, vec![value, text(format!(" {word}"))])

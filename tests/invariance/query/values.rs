@@ -64,7 +64,13 @@ impl Maker<'_> {
             Class::Date => match self.chance.below(3) {
                 0 => vec![text("CAST("), self.value(scope, Class::Ts, depth), text(" AS date)")],
                 1 => vec![text("greatest("), self.value(scope, Class::Date, depth), text(", "), self.value(scope, Class::Date, depth), text(")")],
-                _ => vec![text("CASE WHEN "), self.value(scope, Class::Date, 0), text(" < DATE '2100-01-01' THEN "), self.value(scope, Class::Date, 0), text(" END")],
+                _ => vec![
+                    text("CASE WHEN "),
+                    self.value(scope, Class::Date, 0),
+                    text(" < DATE '2100-01-01' THEN "),
+                    self.value(scope, Class::Date, 0),
+                    text(" END"),
+                ],
             },
             Class::Ts => match self.chance.below(2) {
                 0 => {

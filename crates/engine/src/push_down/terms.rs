@@ -67,7 +67,11 @@ pub(crate) fn type_of(expr: &Expr, scope: Scope<'_>) -> Result<DataType, Reason>
 
 fn written_literal(literal: &ScalarValue, source: &dyn Source) -> Written {
     let value = operand(literal).ok_or_else(|| Reason::new("literal", "a constant of this type is not written for a source"))?;
-    let data_type = literal.data_type();
+    let data_type = match literal.data_type() {
+        DataType::Utf8View | DataType::LargeUtf8 => DataType::Utf8,
+        DataType::BinaryView | DataType::LargeBinary => DataType::Binary,
+        other => other,
+    };
     let sql = source.dialect().literal(value, &data_type).map_err(|error| Reason::new("literal", error.message().to_owned()))?;
     Ok(Term::of_constant(sql, data_type))
 }
