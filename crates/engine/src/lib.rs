@@ -31,6 +31,7 @@ mod secure;
 mod session;
 mod settings;
 mod shared;
+mod shortcuts;
 mod system;
 mod text_kinds;
 mod verify;

@@ -7,6 +7,7 @@ use crate::errors::from_datafusion;
 use crate::pg_catalog::Reader;
 use crate::run::QueryRun;
 use crate::shared::Shared;
+use crate::shortcuts;
 use crate::system;
 use datafusion::catalog::{CatalogProviderList, TableProvider};
 use datafusion::execution::SessionState;
@@ -97,6 +98,8 @@ pub(crate) fn template(config: &crate::EngineConfig) -> Result<SessionState> {
     options.catalog.information_schema = false;
     // A repartition costs more than it brings for the few batches that most answers have.
     options.optimizer.prefer_hash_join = true;
-    let state = SessionStateBuilder::new().with_config(session).with_runtime_env(runtime).with_default_features().with_file_formats(Vec::new()).build();
-    Ok(crate::fence::fenced(state))
+    // Its heap loses count of NaN, and then panics.
+    options.optimizer.enable_topk_aggregation = false;
+    let builder = SessionStateBuilder::new().with_config(session).with_runtime_env(runtime).with_default_features().with_file_formats(Vec::new());
+    Ok(crate::fence::fenced(builder.with_optimizer_rules(shortcuts::optimizer_rules()).build()))
 }

@@ -15,6 +15,8 @@ pub struct Term {
     /// Whether computing it can never fail. What may fail is not put into a condition, where a source may evaluate it for
     /// rows that another condition would have spared.
     pub total: bool,
+    /// A constant: behind GROUP BY and ORDER BY it would be the place of a column, or an error.
+    pub constant: bool,
 }
 
 impl Term {
@@ -31,12 +33,17 @@ impl Term {
             labels: None,
             degraded: None,
         };
-        Self { sql: sql.into(), meaning, total }
+        Self { sql: sql.into(), meaning, total, constant: false }
+    }
+
+    /// A constant as a source's text.
+    pub fn of_constant(sql: impl Into<String>, data_type: DataType) -> Self {
+        Self { constant: true, ..Self::computed(sql, "", data_type, true) }
     }
 
     /// The same value under another text.
     pub fn written(&self, sql: impl Into<String>) -> Self {
-        Self { sql: sql.into(), meaning: self.meaning.clone(), total: self.total }
+        Self { sql: sql.into(), ..self.clone() }
     }
 }
 

@@ -161,7 +161,7 @@ impl Block {
         let list: Vec<String> = self.outputs.iter().zip(&columns).map(|(output, column)| format!("{} AS {column}", output.term.sql)).collect();
         let inner = self.select(&list);
         let outputs = self.outputs.into_iter().zip(&columns).map(|(output, column)| {
-            let term = Term { sql: format!("{alias}.{column}"), meaning: output.term.meaning, total: true };
+            let term = Term { sql: format!("{alias}.{column}"), meaning: output.term.meaning, total: true, constant: false };
             Output { term, label: output.label }
         });
         Self {

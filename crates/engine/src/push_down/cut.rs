@@ -10,12 +10,12 @@ use super::terms::{table_terms, value};
 use super::words::in_words;
 use super::{group, join, order};
 use crate::scan::{FILTER_KEEPS, Notes, RemoteTable, SourceTableProvider};
-use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, DFSchema, Result};
 use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::logical_expr::logical_plan::{Aggregate, FetchType, Filter, Join, Limit, Projection, SkipType, Sort, SubqueryAlias, TableScan};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction};
-use datafusion::logical_expr::{Expr, LogicalPlan};
+use datafusion::logical_expr::{Expr, LogicalPlan, cast};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use weir_api::{Kept, PushDown};
@@ -364,21 +364,38 @@ fn projected(block: &Block, projection: &Projection) -> Option<Block> {
     Some(block.clone().with_outputs(projection.schema.clone(), outputs, computed))
 }
 
-/// The statement in the place of what it answers.
+/// The statement in the place of what it answers. Texts come as such, and are turned into the form of text that the plan has there.
 fn leaf(block: &Block) -> Result<LogicalPlan> {
     let fragment = block.fragment().map_err(crate::errors::carry)?;
-    let schema = Arc::new(block.schema.as_arrow().clone());
+    let come = block.outputs.iter().map(|output| &output.term.meaning.data_type);
+    let fields = block.schema.iter().zip(come).map(|((qualifier, field), come)| match field.data_type() == come {
+        true => (qualifier.cloned(), field.clone()),
+        false => (qualifier.cloned(), Arc::new(field.as_ref().clone().with_data_type(come.clone()))),
+    });
+    let schema = Arc::new(DFSchema::new_with_metadata(fields.collect(), block.schema.metadata().clone())?);
     let rows = block.rows.map(|rows| rows.ceil() as u64);
     let table_name = block.tables.first().map_or_else(|| "source".to_owned(), |used| used.name.table.clone());
-    let remote = RemoteTable { handle: block.handle.clone(), fragment, schema, rows, notes: Notes::default() };
-    Ok(LogicalPlan::TableScan(TableScan {
+    let arrow = Arc::new(schema.as_arrow().clone());
+    let remote = RemoteTable { handle: block.handle.clone(), fragment, schema: arrow, rows, notes: Notes::default() };
+    let scan = LogicalPlan::TableScan(TableScan {
         table_name: table_name.into(),
         source: provider_as_source(Arc::new(remote)),
         projection: None,
-        projected_schema: block.schema.clone(),
+        projected_schema: schema.clone(),
         filters: Vec::new(),
         fetch: None,
-    }))
+    });
+    if schema.fields() == block.schema.fields() {
+        return Ok(scan);
+    }
+    let turned = schema.iter().zip(block.schema.fields()).map(|((qualifier, come), wanted)| {
+        let column = Expr::Column(Column::new(qualifier.cloned(), come.name()));
+        match come.data_type() == wanted.data_type() {
+            true => column,
+            false => cast(column, wanted.data_type().clone()).alias_qualified(qualifier.cloned(), come.name()),
+        }
+    });
+    Ok(LogicalPlan::Projection(Projection::try_new_with_schema(turned.collect(), Arc::new(scan), block.schema.clone())?))
 }
 
 /// Tells one statement of each source below what is done here with their rows.

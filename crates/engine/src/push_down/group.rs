@@ -34,10 +34,16 @@ pub(super) fn group(plan: &Grouped, input: Block, aliases: &mut Aliases) -> Resu
     let mut keys = Vec::with_capacity(plan.group_expr.len());
     for (expr, (qualifier, field)) in plan.group_expr.iter().zip(plan.schema.iter()) {
         let term = key(expr, scope)?;
-        keys.push(term.sql.clone());
+        if !term.constant {
+            keys.push(term.sql.clone());
+        }
         columns.as_it_is(Output { term, label: in_words(expr) }, qualifier, field);
     }
-    for (expr, (qualifier, field)) in plan.aggr_expr.iter().zip(plan.schema.iter().skip(keys.len())) {
+    // Without rows there would be one group in the place of none.
+    if keys.is_empty() && !plan.group_expr.is_empty() {
+        return Err(Reason::new("expression", "groups of constants alone are made here"));
+    }
+    for (expr, (qualifier, field)) in plan.aggr_expr.iter().zip(plan.schema.iter().skip(plan.group_expr.len())) {
         match average(expr, scope)? {
             Some((sum, count)) => columns.mean(sum, count, in_words(expr), qualifier, field),
             None => columns.as_it_is(Output { term: aggregate(expr, scope)?, label: in_words(expr) }, qualifier, field),
@@ -110,11 +116,10 @@ fn key(expr: &Expr, scope: Scope<'_>) -> Written {
     if matches!(expr, Expr::GroupingSet(_)) {
         return Err(Reason::new("grouping_sets", "ROLLUP, CUBE and GROUPING SETS are made here"));
     }
-    // A number alone would be the place of a column.
-    if matches!(unaliased(expr), Expr::Literal(..)) {
-        return Err(Reason::new("expression", "groups of a constant are made here"));
-    }
     let term = value(expr, scope)?;
+    if term.constant {
+        return Ok(term);
+    }
     match scope.source.support(&Operation::Distinguish, &term.meaning) {
         Support::Exact => Ok(term),
         Support::Superset(reason) | Support::Never(reason) => Err(reason),

@@ -16,6 +16,9 @@ pub(super) fn first(input: Block, sort: &[SortExpr], rows: usize, aliases: &mut 
     let mut order = Vec::with_capacity(sort.len());
     for key in sort {
         let term = value(&key.expr, scope)?;
+        if term.constant {
+            continue;
+        }
         if let Support::Superset(reason) | Support::Never(reason) = block.source().support(&Operation::Order, &term.meaning) {
             return Err(reason);
         }

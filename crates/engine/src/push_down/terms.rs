@@ -32,7 +32,7 @@ pub(crate) fn table_terms(table: &SourceTable, source: &dyn Source, alias: Optio
     let term = |column: &weir_source::Column| {
         let quoted = dialect.quote(&column.name);
         let sql = alias.map_or_else(|| quoted.clone(), |alias| format!("{alias}.{quoted}"));
-        Term { sql, meaning: column.clone(), total: true }
+        Term { sql, meaning: column.clone(), total: true, constant: false }
     };
     table.columns.iter().map(term).collect()
 }
@@ -67,9 +67,13 @@ pub(crate) fn type_of(expr: &Expr, scope: Scope<'_>) -> Result<DataType, Reason>
 
 fn written_literal(literal: &ScalarValue, source: &dyn Source) -> Written {
     let value = operand(literal).ok_or_else(|| Reason::new("literal", "a constant of this type is not written for a source"))?;
-    let data_type = literal.data_type();
+    let data_type = match literal.data_type() {
+        DataType::Utf8View | DataType::LargeUtf8 => DataType::Utf8,
+        DataType::BinaryView | DataType::LargeBinary => DataType::Binary,
+        other => other,
+    };
     let sql = source.dialect().literal(value, &data_type).map_err(|error| Reason::new("literal", error.message().to_owned()))?;
-    Ok(Term::computed(sql, "", data_type, true))
+    Ok(Term::of_constant(sql, data_type))
 }
 
 fn widened(inner: &Expr, to: &DataType, scope: Scope<'_>) -> Written {
@@ -174,5 +178,5 @@ fn case_of(case: &Case, whole: &Expr, scope: Scope<'_>) -> Written {
     }
     sql.push_str(" END");
     let Some(first) = first else { return Err(not_sent()) };
-    Ok(Term { sql, meaning: weir_source::Column { name: String::new(), nullable: true, ..first.meaning }, total })
+    Ok(Term { sql, meaning: weir_source::Column { name: String::new(), nullable: true, ..first.meaning }, total, constant: false })
 }

@@ -169,7 +169,7 @@ fn widened(term: &Term, result: &DataType) -> Written {
         (DataType::Date32, DataType::Timestamp(_, None)) => format!("{}::timestamp", term.sql),
         _ => return Err(Reason::new("cast", "this cast is not known to give the same value in the source")),
     };
-    let collated = Term { sql, meaning: term.meaning.clone(), total: term.total };
+    let collated = Term { sql, ..term.clone() };
     Ok(Term { meaning: crate::Column { data_type: result.clone(), native_type: word(result)?.into(), ..collated.meaning }, ..collated })
 }
 

@@ -1,26 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Random filters over the columns of a table, as SQL text. The same seed gives the same filters.
 
-/// A small generator of numbers that look random (splitmix64).
-pub struct Chance(pub u64);
-
-impl Chance {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-
-    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
-        from[self.below(from.len())]
-    }
-}
+use super::chance::Chance;
 
 /// A column, and literals worth comparing it with.
 pub struct Tricky {

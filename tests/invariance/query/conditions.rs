@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Conditions: comparisons of every kind, and questions about other rows.
+
+use super::{Column, Maker, Scope};
+use crate::invariance::kinds::{Class, constants, literal};
+use crate::invariance::tree::{Sort, Tree, list, node, text};
+
+const COMPARISONS: &[&str] = &["=", "<>", "<", "<=", ">", ">="];
+const PATTERNS: &[&str] = &[
+    "'a%'",
+    "'%a'",
+    "'_'",
+    "'A%'",
+    "'%é%'",
+    "''",
+    "'%'",
+    "'__'",
+    "'a\\_b'",
+    "'50!%' ESCAPE '!'",
+    "'a!_b' ESCAPE '!'",
+    "'%\\\\%'",
+    "'%''%'",
+    "'_ '",
+    "'%ss%'",
+    "'%😀'",
+    "'a_%'",
+];
+
+impl Maker<'_> {
+    /// A condition, at most `depth` deep.
+    pub(super) fn condition(&mut self, scope: &Scope, depth: usize) -> Tree {
+        let parts = match self.chance.below(if depth == 0 { 6 } else { 11 }) {
+            6 | 7 => vec![text("("), self.condition(scope, depth - 1), text(" AND "), self.condition(scope, depth - 1), text(")")],
+            8 | 9 => vec![text("("), self.condition(scope, depth - 1), text(" OR "), self.condition(scope, depth - 1), text(")")],
+            10 => vec![text("NOT ("), self.condition(scope, depth - 1), text(")")],
+            _ if scope.depth > 0 && self.chance.percent(15) => self.asking(scope),
+            _ => self.comparison(scope),
+        };
+        node(Sort::Condition, parts)
+    }
+
+    fn comparison(&mut self, scope: &Scope) -> Vec<Tree> {
+        let Some(Column { sql, class }) = self.any_column(scope) else { return vec![text("true")] };
+        let column = || text(sql.clone());
+        let computed = self.chance.percent(20) && class != Class::Enum;
+        let left = if computed { self.value(scope, class, 1) } else { node(Sort::Value(class), vec![column()]) };
+        match self.chance.below(14) {
+            0 => vec![left, text(" IS NULL")],
+            1 => vec![left, text(" IS NOT NULL")],
+            2 | 3 => self.among(left, class),
+            4 => {
+                let (low, high) = (self.beside(class), self.beside(class));
+                let word = *self.chance.pick(&["BETWEEN", "BETWEEN", "NOT BETWEEN"]);
+                vec![left, text(format!(" {word} ")), low, text(" AND "), high]
+            }
+            5 | 6 if class == Class::Text => {
+                let word = *self.chance.pick(&["LIKE", "LIKE", "NOT LIKE"]);
+                vec![left, text(format!(" {word} {}", self.chance.pick(PATTERNS)))]
+            }
+            5 | 6 if class == Class::Bool => vec![left, text(*self.chance.pick(&["", " IS TRUE", " IS NOT TRUE", " IS FALSE", " IS UNKNOWN"]))],
+            7 => {
+                let word = *self.chance.pick(&[" IS DISTINCT FROM ", " IS NOT DISTINCT FROM "]);
+                vec![left, text(word), self.beside(class)]
+            }
+            8 if class != Class::Enum => {
+                let word = *self.chance.pick(COMPARISONS);
+                vec![self.beside(class), text(format!(" {word} ")), left]
+            }
+            9 | 10 => {
+                let word = *self.chance.pick(&["=", "<>", "<", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM"]);
+                let others = scope.of_class(class);
+                let other = self.chance.pick(&others).sql.clone();
+                vec![left, text(format!(" {word} ")), node(Sort::Value(class), vec![text(other)])]
+            }
+            _ => {
+                let word = *self.chance.pick(COMPARISONS);
+                vec![left, text(format!(" {word} ")), self.beside(class)]
+            }
+        }
+    }
+
+    /// A constant beside a value of the class.
+    fn beside(&mut self, class: Class) -> Tree {
+        let value = *self.chance.pick(constants(class));
+        let mixed = self.chance.percent(8);
+        text(match class {
+            Class::Int | Class::Big | Class::Dec | Class::Float if mixed => "1.5".to_owned(),
+            Class::Date if mixed => format!("'{value}'"),
+            Class::Ts if mixed => "DATE '2026-11-30'".to_owned(),
+            _ => literal(class, value),
+        })
+    }
+
+    fn among(&mut self, left: Tree, class: Class) -> Vec<Tree> {
+        let count = 1 + self.chance.below(4);
+        let mut items: Vec<Tree> = (0..count).map(|_| self.beside(class)).collect();
+        if self.chance.percent(12) {
+            items.push(text("NULL"));
+        }
+        let word = *self.chance.pick(&[" IN (", " IN (", " NOT IN ("]);
+        vec![left, text(word), list(items, ", "), text(")")]
+    }
+
+    /// EXISTS, IN and the like over another table.
+    fn asking(&mut self, scope: &Scope) -> Vec<Tree> {
+        let outer = Scope { depth: 0, ..scope.clone() };
+        let (from, inner) = self.table();
+        let key = self.join_key(&outer, &inner);
+        let (more, number) = (self.condition(&inner, 1), self.chance.below(8));
+        let negated = if self.chance.percent(45) { "NOT " } else { "" };
+        if number < 3 {
+            let more = node(Sort::Clause, vec![text(" AND "), more]);
+            return vec![text(format!("{negated}EXISTS (SELECT 1 FROM ")), from, text(format!(" WHERE {key}")), Tree::Maybe(Box::new(more)), text(")")];
+        }
+        if number == 3 {
+            return vec![self.scalar_count(scope), text(" > 1")];
+        }
+        let (left, right) = key.split_once(" = ").expect("an equality");
+        let condition = Tree::Maybe(Box::new(node(Sort::Clause, vec![text(" WHERE "), more])));
+        vec![text(format!("{left} {negated}IN (SELECT {right} FROM ")), from, condition, text(")")]
+    }
+
+    /// `(SELECT count(*) FROM t WHERE t.k = outer.k)`
+    pub(super) fn scalar_count(&mut self, scope: &Scope) -> Tree {
+        let outer = Scope { depth: 0, ..scope.clone() };
+        let (from, inner) = self.table();
+        let correlated = self.chance.percent(70);
+        let (key, what) = (self.join_key(&outer, &inner), *self.chance.pick(&["count(*)", "count(*)", "max(id)", "min(id)"]));
+        let condition = if correlated { format!(" WHERE {key}") } else { String::new() };
+        node(Sort::Value(Class::Big), vec![text(format!("(SELECT {what} FROM ")), from, text(format!("{condition})"))])
+    }
+}
