@@ -34,7 +34,7 @@ pub(super) fn group(plan: &Grouped, input: Block, aliases: &mut Aliases) -> Resu
     let mut keys = Vec::with_capacity(plan.group_expr.len());
     for (expr, (qualifier, field)) in plan.group_expr.iter().zip(plan.schema.iter()) {
         let term = key(expr, scope)?;
-        keys.push(term.sql.clone());
+        keys.push(block.source().dialect().grouped(&term));
         columns.as_it_is(Output { term, label: in_words(expr) }, qualifier, field);
     }
     for (expr, (qualifier, field)) in plan.aggr_expr.iter().zip(plan.schema.iter().skip(keys.len())) {
