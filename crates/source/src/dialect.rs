@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How SQL is written for one kind of source: names, literals and the row limit. The engine writes the rest, which is the same everywhere.
 
-use crate::{Column, Term};
 use crate::capability::{Operand, Pattern};
+use crate::{Column, Term};
 use arrow::datatypes::DataType;
 use weir_base::Result;
 

@@ -125,7 +125,9 @@ impl Dialect for MySqlDialect {
         let text = text_literal(pattern.text);
         let escape = text_literal(pattern.escape.encode_utf8(&mut [0; 4]));
         let sql = match forms::text_key(&term.meaning) {
-            TextKey::Itself | TextKey::Bytes if term.meaning.collation.as_deref().is_some_and(|collation| collation.starts_with("utf8mb4_")) => term.sql.clone(),
+            TextKey::Itself | TextKey::Bytes if term.meaning.collation.as_deref().is_some_and(|collation| collation.starts_with("utf8mb4_")) => {
+                term.sql.clone()
+            }
             _ => format!("CONVERT({} USING utf8mb4)", term.sql),
         };
         let exact = format!("{sql} COLLATE utf8mb4_bin LIKE {text} ESCAPE {escape}");

@@ -35,13 +35,10 @@ pub(super) fn value(term: &Term) -> String {
     }
 }
 
-/// The value by which others are told apart, and which sorts, as here.
+/// The value by which others are told apart, and which sorts, as here. Even a text that compares by its bytes is sorted by them alone:
+/// the servers put blanks or zeros behind the shorter one.
 pub(super) fn key(term: &Term) -> String {
-    match (&term.meaning.data_type, text_key(&term.meaning)) {
-        (DataType::Utf8, TextKey::Itself) => term.sql.clone(),
-        (DataType::Utf8, _) => bytes(term),
-        _ => value(term),
-    }
+    if term.meaning.data_type == DataType::Utf8 { bytes(term) } else { value(term) }
 }
 
 /// A text as its bytes in UTF-8.
@@ -57,7 +54,7 @@ pub(super) fn bytes(term: &Term) -> String {
 /// How a text becomes its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextKey {
-    /// It is compared and sorted by its bytes already.
+    /// It is compared by its bytes already.
     Itself,
     Bytes,
     Converted,

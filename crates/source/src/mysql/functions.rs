@@ -179,8 +179,9 @@ fn divided(left: &Argument<'_>, right: &Argument<'_>, result: &DataType) -> Writ
         (DataType::Float64, Some(Operand::Float(divisor))) if divisor != 0.0 && double(left) => {
             Ok(Term::computed(format!("({} / {})", a.sql, b.sql), "double", result.clone(), false))
         }
-        (DataType::Decimal128(..) | DataType::Decimal256(..), _) => Err(Reason::new("rounding", "a quotient of decimals has other places behind the point there")
-            .with_remedy("divide here, after the rows are few")),
+        (DataType::Decimal128(..) | DataType::Decimal256(..), _) => {
+            Err(Reason::new("rounding", "a quotient of decimals has other places behind the point there").with_remedy("divide here, after the rows are few"))
+        }
         _ => Err(by_zero()),
     }
 }
@@ -264,7 +265,9 @@ fn concat(parts: &[Argument<'_>]) -> Written {
     for part in parts {
         letters += match part.literal {
             Some(Operand::Text(text)) => text.chars().count(),
-            _ if plain_text(&part.term.meaning) => letters_max(&part.term.meaning).ok_or_else(|| Reason::new("length", "a text of unknown length may be too long there"))?,
+            _ if plain_text(&part.term.meaning) => {
+                letters_max(&part.term.meaning).ok_or_else(|| Reason::new("length", "a text of unknown length may be too long there"))?
+            }
             _ => return Err(unknown_function()),
         };
         texts.push(format!("CONVERT({} USING utf8mb4)", part.term.sql));

@@ -28,8 +28,8 @@ mod wire;
 pub use dialect::MySqlDialect;
 
 use crate::{
-    Aggregate, Argument, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Function, Health, Operation, Source, SourceSpec, Statement, Support, Term,
-    Written,
+    Aggregate, Argument, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Function, Health, Operation, Source, SourceSpec, Statement, Support,
+    Term, Written,
 };
 use address::Address;
 use arrow::datatypes::DataType;
