@@ -66,7 +66,7 @@ impl PlanningSession<'_> {
 
     /// The catalog as this statement sees it.
     pub async fn reader(&self) -> Result<&Arc<Reader>> {
-        self.catalog.get_or_try_init(|| crate::pg_catalog::reader(self)).await
+        self.catalog.get_or_try_init(|| crate::pg_catalog::reader(self, database(self.session))).await
     }
 }
 
@@ -98,5 +98,5 @@ pub(crate) fn template(config: &crate::EngineConfig) -> Result<SessionState> {
     // A repartition costs more than it brings for the few batches that most answers have.
     options.optimizer.prefer_hash_join = true;
     let state = SessionStateBuilder::new().with_config(session).with_runtime_env(runtime).with_default_features().with_file_formats(Vec::new()).build();
-    Ok(state)
+    Ok(crate::fence::fenced(state))
 }

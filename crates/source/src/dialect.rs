@@ -41,6 +41,13 @@ pub trait Dialect: Send + Sync + std::fmt::Debug {
         false
     }
 
+    /// The values as one array to be compared with `column`, which a source takes more easily than a long list: `'{1,2,3}'::int8[]`.
+    /// `None` where there is no such thing.
+    fn array(&self, values: &[Operand<'_>], column: &Column) -> Option<String> {
+        let _ = (values, column);
+        None
+    }
+
     /// An element of ORDER BY that sorts as we do, with NULLs where they are asked for.
     fn order(&self, term: &Term, descending: bool, nulls_first: bool) -> String {
         let direction = if descending { " DESC" } else { "" };

@@ -2,10 +2,12 @@
 //! Arithmetic that is exact or an error: whole numbers and sums never wrap around (the query engine's own would).
 
 mod checked;
+mod distinct;
 mod floats;
 mod guarded;
 mod mean;
 mod mean_of;
+mod one_distinct;
 mod rule;
 mod settled;
 mod sum;
@@ -30,6 +32,7 @@ pub(crate) fn register(state: &mut SessionState) -> Result<()> {
     state.register_function_rewrite(Arc::new(guarded::KeepGuards)).map_err(from_datafusion)?;
     state.register_udaf(Arc::new(AggregateUDF::from(sum::CheckedSum::new()))).map_err(from_datafusion)?;
     state.register_udaf(Arc::new(AggregateUDF::from(mean::ExactMean::new()))).map_err(from_datafusion)?;
+    one_distinct::register(state);
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A SELECT under construction: the part of a plan that one source answers with one statement.
 
-use super::fragment::{Fragment, TableUse};
+use super::fragment::{Fragment, Open, TableUse};
 use super::terms::Scope;
 use crate::discovery::SourceHandle;
 use arrow::datatypes::DataType;
@@ -228,6 +228,7 @@ impl Block {
             pushed: self.pushed.clone(),
             kept: self.kept.clone(),
             limit: self.limit,
+            open: self.limit.is_none().then(|| Open::Block(Box::new(self.clone()))),
         })
     }
 

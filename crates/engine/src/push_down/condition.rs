@@ -10,6 +10,9 @@ use datafusion::logical_expr::{Between, BinaryExpr, Expr, Like, Operator};
 use weir_base::Result;
 use weir_source::{Column, Comparison, Operand, Operation, Pattern, Reason, Source, Support, Term};
 
+/// Longer lists are not for people to read, and are sent as an array.
+const LIST_READ_MAX: usize = 40;
+
 /// What becomes of a conjunct.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Condition {
@@ -190,6 +193,7 @@ impl Writer<'_> {
         };
         let (source, meaning) = (self.scope.source, &term.meaning);
         let mut literals = Vec::with_capacity(list.len());
+        let mut values = Vec::with_capacity(list.len());
         let mut weakest: Option<Reason> = None;
         for item in list {
             let Some(literal) = as_literal(item) else { return kept_expression() };
@@ -204,8 +208,14 @@ impl Writer<'_> {
                 Ok(text) => literals.push(text),
                 Err(error) => return Condition::Kept(Reason::new("literal", error.message().to_owned())),
             }
+            values.push(value);
         }
-        let sent = source.dialect().compare_list(&term, negated, &literals);
+        let array = if list.len() > LIST_READ_MAX { source.dialect().array(&values, meaning) } else { None };
+        let sent = match (array, negated) {
+            (Some(array), false) => Sent::whole(format!("{} = ANY ({array})", term.sql)),
+            (Some(array), true) => Sent::whole(format!("{} <> ALL ({array})", term.sql)),
+            (None, _) => source.dialect().compare_list(&term, negated, &literals),
+        };
         match weakest {
             None => Condition::Exact(sent),
             Some(reason) => Condition::Superset(sent, reason),

@@ -80,7 +80,7 @@ impl Rules {
 /// With the type said, so that no server adds up anything else.
 fn sum(argument: &Term, result: &DataType) -> Written {
     let (precision, scale) = match (&argument.meaning.data_type, result) {
-        (DataType::Int64, DataType::Int64) => (19, 0),
+        (DataType::Int64, DataType::Int64 | DataType::Decimal128(_, 0)) => (19, 0),
         (DataType::Decimal128(precision, own), DataType::Decimal128(_, scale)) if own == scale => (*precision, *own),
         (DataType::Float64, _) => {
             let reason = Reason::new("float_order", "the last digits of a sum of floating point numbers depend on the order in which they are added");

@@ -74,7 +74,7 @@ fn sum(argument: &Term, quantified: &str, result: &DataType) -> Written {
             let (sum, most) = (format!("SUM({quantified})"), u64::MAX);
             Ok(Term::computed(format!("(CAST({sum} AS UNSIGNED) + ({sum} > {most}))"), "bigint unsigned", result.clone(), false))
         }
-        DataType::Decimal128(precision, scale) if matches!(summed, DataType::Decimal128(_, own) if own == scale) => {
+        DataType::Decimal128(precision, scale) if summed.is_integer() && *scale == 0 || matches!(summed, DataType::Decimal128(_, own) if own == scale) => {
             Ok(Term::computed(format!("SUM({quantified})"), format!("decimal({precision},{scale})"), result.clone(), false))
         }
         DataType::Float64 => Err(Reason::new("float_order", "the last digits of a sum of floating point numbers depend on the order in which they are added")

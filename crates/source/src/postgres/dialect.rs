@@ -35,6 +35,24 @@ impl Dialect for PostgresDialect {
         }
     }
 
+    fn array(&self, values: &[Operand<'_>], column: &Column) -> Option<String> {
+        let word = match (&column.data_type, super::mapping::base_type(&column.native_type)) {
+            (DataType::Int16, _) => "int2",
+            (DataType::Int32, _) => "int4",
+            (DataType::Int64, native) if native != "oid" => "int8",
+            (DataType::Utf8, "uuid") => "uuid",
+            (DataType::Utf8, _) if column.read_as.is_none() => "text",
+            _ => return None,
+        };
+        let element = |value: &Operand<'_>| match value {
+            Operand::Int(value) => Some(value.to_string()),
+            Operand::Text(text) => Some(format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))),
+            _ => None,
+        };
+        let elements = values.iter().map(element).collect::<Option<Vec<String>>>()?;
+        Some(format!("{}::{word}[]", quoted(&format!("{{{}}}", elements.join(","))).ok()?))
+    }
+
     fn has_booleans(&self) -> bool {
         true
     }

@@ -321,7 +321,7 @@ pub const AGGREGATES: [Aggregate; 6] = [Aggregate::Count, Aggregate::Sum, Aggreg
 pub fn aggregate_type(aggregate: Aggregate, data_type: &DataType) -> Option<DataType> {
     match (aggregate, data_type) {
         (Aggregate::Count, _) => Some(DataType::Int64),
-        (Aggregate::Sum, whole) if whole.is_unsigned_integer() => Some(DataType::UInt64),
+        (Aggregate::Sum, DataType::Int64 | DataType::UInt32 | DataType::UInt64) => Some(DataType::Decimal128(38, 0)),
         (Aggregate::Sum, whole) if whole.is_integer() => Some(DataType::Int64),
         (Aggregate::Sum, DataType::Float32 | DataType::Float64) => Some(DataType::Float64),
         (Aggregate::Sum, DataType::Decimal128(precision, scale)) => Some(DataType::Decimal128((precision + 10).min(38), *scale)),
@@ -350,7 +350,10 @@ pub fn aggregated(aggregate: Aggregate, values: &[Option<Value>], distinct: bool
         Aggregate::BoolAnd => Ok(Some(Value::Bool(present.iter().all(truth)))),
         Aggregate::BoolOr => Ok(Some(Value::Bool(present.iter().any(truth)))),
         Aggregate::Count | Aggregate::Sum => match first {
-            Value::Int(_) => within(present.iter().map(|value| if let Value::Int(value) = value { *value } else { 0 }).sum(), result).map(Some),
+            Value::Int(_) => {
+                let total = present.iter().map(|value| if let Value::Int(value) = value { *value } else { 0 }).sum();
+                if *result == DataType::Int64 { within(total, result).map(Some) } else { Ok(Some(Value::Decimal(total, 0))) }
+            }
             Value::Decimal(_, scale) => {
                 let total = present.iter().map(|value| if let Value::Decimal(value, _) = value { *value } else { 0 }).sum();
                 exact(Function::Add, total, 0, *scale, result).map(Some)

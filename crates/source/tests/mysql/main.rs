@@ -11,6 +11,7 @@ mod pushdown;
 mod replica;
 mod streams;
 mod types;
+mod unhurt;
 
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
@@ -111,7 +112,7 @@ pub fn statement(sql: &str, types: &[DataType]) -> Statement {
         data_type: data_type.clone(),
         label: format!("billing.t.c{index}"),
     });
-    Statement { sql: sql.to_owned(), outputs: outputs.collect(), user: UserName::new("ana"), query_id: QueryId::fresh() }
+    Statement { sql: sql.to_owned(), shown: None, outputs: outputs.collect(), user: UserName::new("ana"), query_id: QueryId::fresh() }
 }
 
 pub fn texts(batch: &RecordBatch) -> Vec<Vec<String>> {
