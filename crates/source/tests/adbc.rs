@@ -2,6 +2,8 @@
 //! The `adbc` connector with the real Snowflake driver. The server is a stand-in that speaks Snowflake's protocol over
 //! another engine: it shows that protocol, driver and types fit, not how the real product performs.
 
+#[path = "adbc/capabilities.rs"]
+mod capabilities;
 mod conformance;
 
 use arrow::array::{Array, AsArray, RecordBatch};

@@ -134,9 +134,14 @@ fn truth(expr: &Expr, scope: Scope<'_>) -> Written {
     if !scope.source.dialect().has_booleans() {
         return Err(Reason::new("boolean", "the source has no booleans"));
     }
-    Ok(Term::computed(exact(expr, scope)?, "boolean", DataType::Boolean, true))
+    match condition(expr, scope) {
+        Condition::Exact(sent) if sent.negatable => Ok(Term::computed(sent.sql, "boolean", DataType::Boolean, true)),
+        Condition::Exact(_) => Err(Reason::new("negation", "what is unknown here is false in the source")),
+        Condition::Superset(_, reason) | Condition::Kept(reason) => Err(reason),
+    }
 }
 
+/// A condition that is true there exactly when it is here.
 fn exact(expr: &Expr, scope: Scope<'_>) -> Result<String, Reason> {
     match condition(expr, scope) {
         Condition::Exact(sent) => Ok(sent.sql),
@@ -162,6 +167,9 @@ fn case_of(case: &Case, whole: &Expr, scope: Scope<'_>) -> Written {
         }
         let term = value(expr, scope)?;
         let like = first.get_or_insert_with(|| term.clone());
+        if like.meaning.native_type != term.meaning.native_type {
+            like.meaning.native_type.clear();
+        }
         if term.meaning.data_type != result || term.meaning.read_as.is_some() || like.meaning.collation != term.meaning.collation {
             return Err(Reason::new("case", "the branches of the CASE are of several types or collations in the source"));
         }

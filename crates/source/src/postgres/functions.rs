@@ -5,7 +5,8 @@
 //! |---|---|---|
 //! | `+` `-` `*` | whole numbers, both cast to the type of the result | exact, fails beyond it as here |
 //! | `+` `-` `*` | decimals with at most 38 digits in the result | exact |
-//! | `+` `-` `*` `/` | floating point numbers | exact, fails beyond the type and for zero as here |
+//! | `+` `-` | floating point numbers | exact, fails beyond the type as here |
+//! | `*` `/` | floating point numbers | never: a result too small for its type is an error there and zero here (`underflow`) |
 //! | `/` `%` | whole numbers | exact, fails for zero as here |
 //! | `/` | decimals | never: the places behind the point differ (`rounding`) |
 //! | `-x`, `abs` | numbers | exact |
@@ -16,6 +17,7 @@
 //! | `sum` | whole numbers, decimals | exact |
 //! | `sum` | floating point numbers | never: the last digits depend on the order of the rows (`float_order`) |
 
+use super::mapping::base_type;
 use super::support::support;
 use super::value::Policies;
 use crate::capability::Operand;
@@ -77,7 +79,7 @@ fn exact(support: Support) -> Result<(), Reason> {
 
 fn sum(argument: &Term, quantifier: &str, result: &DataType, policies: Policies) -> Written {
     match &argument.meaning.data_type {
-        DataType::Int16 | DataType::Int32 | DataType::Int64 => {}
+        DataType::Int16 | DataType::Int32 | DataType::Int64 if whole(argument) => {}
         DataType::Decimal128(..) => exact(support(&Operation::Order, &argument.meaning, policies))?,
         DataType::Float32 | DataType::Float64 => {
             let reason = Reason::new("float_order", "the last digits of a sum of floating point numbers depend on the order in which they are added");
@@ -114,11 +116,16 @@ fn arithmetic(sign: &str, left: &Argument<'_>, right: &Argument<'_>, result: &Da
             }
             computed(format!("({} {sign} {})", a.sql, b.sql), result, total)
         }
+        DataType::Float32 | DataType::Float64 if sign == "*" => Err(underflow()),
         DataType::Float32 | DataType::Float64 if a.meaning.data_type == *result && b.meaning.data_type == *result => {
             computed(format!("({} {sign} {})", a.sql, b.sql), result, false)
         }
         _ => Err(unknown_function()),
     }
+}
+
+fn underflow() -> Reason {
+    Reason::new("underflow", "a floating point number too small for its type is an error there and zero here").with_remedy("cast to a decimal first")
 }
 
 fn divided(sign: &str, left: &Argument<'_>, right: &Argument<'_>, result: &DataType) -> Written {
@@ -129,9 +136,7 @@ fn divided(sign: &str, left: &Argument<'_>, right: &Argument<'_>, result: &DataT
         DataType::Int16 | DataType::Int32 | DataType::Int64 if whole(a) && whole(b) => {
             computed(format!("({} {sign} {})", cast(&a.sql, result)?, cast(&b.sql, result)?), result, harmless && a.total)
         }
-        DataType::Float32 | DataType::Float64 if sign == "/" && a.meaning.data_type == *result && b.meaning.data_type == *result => {
-            computed(format!("({} / {})", a.sql, b.sql), result, false)
-        }
+        DataType::Float32 | DataType::Float64 if sign == "/" => Err(underflow()),
         DataType::Decimal128(..) | DataType::Decimal256(..) if sign == "/" => {
             Err(Reason::new("rounding", "a quotient of decimals has other places behind the point in the source")
                 .with_remedy("divide here, after the rows are few"))
@@ -155,6 +160,9 @@ fn negated(argument: &Argument<'_>, result: &DataType) -> Written {
 /// Whole numbers and decimals compare by value whatever their width, so the text stays as it is and an index remains of use;
 /// arithmetic casts its arguments itself.
 fn widened(term: &Term, result: &DataType) -> Written {
+    if term.meaning.data_type.is_integer() && !whole(term) {
+        return Err(unknown_function());
+    }
     let sql = match (&term.meaning.data_type, result) {
         (DataType::Int16, DataType::Int32 | DataType::Int64) | (DataType::Int32, DataType::Int64) => term.sql.clone(),
         (DataType::Int16 | DataType::Int32 | DataType::Int64, DataType::Decimal128(precision, scale)) if holds(&term.meaning.data_type, *precision, *scale) => {
@@ -231,7 +239,7 @@ fn plain_text(term: &Term) -> bool {
 }
 
 fn whole(term: &Term) -> bool {
-    matches!(term.meaning.data_type, DataType::Int16 | DataType::Int32 | DataType::Int64)
+    matches!(term.meaning.data_type, DataType::Int16 | DataType::Int32 | DataType::Int64) && base_type(&term.meaning.native_type) != "oid"
 }
 
 fn number(term: &Term) -> bool {

@@ -7,8 +7,14 @@
 //! `conformance_empty` has the same columns and no rows.
 
 mod agreement;
+mod calls;
+mod page;
+mod proof;
+mod values;
 
 pub use agreement::support_agrees_with_the_server;
+pub use page::{Page, keep};
+pub use proof::prove;
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::compute::concat_batches;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The `mysql` connector against a real MariaDB: every type, streams and their ends, limits, rights, and what is pushed.
 
+mod capabilities;
 #[path = "../conformance/mod.rs"]
 mod conformance;
 mod faults;
