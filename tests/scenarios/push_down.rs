@@ -177,3 +177,20 @@ async fn what_stays_here_says_why() {
         assert!(kept.iter().any(|kept| kept.code == code), "{sql}: {kept:#?}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tables_of_one_source_find_each_other_across_a_join() {
+    let world = world("cases_regrouped").await;
+    world.rows("CREATE SCHEMA lake.cases").await;
+    world.rows("CREATE TABLE lake.cases.c AS SELECT id, qty FROM app.public.a WHERE id <= 40").await;
+    // The lake stands between two tables of one source.
+    let sql =
+        "SELECT b.note, c.qty, a.name FROM app.public.a JOIN lake.cases.c ON c.id = a.id JOIN app.public.b ON b.a_id = a.id WHERE b.id < 10 ORDER BY b.id";
+    let sent = one(&world, "app", sql).await;
+    assert!(sent.sql.contains(" JOIN "), "{}", sent.sql);
+    assert_eq!(world.rows(sql).await.len(), 9);
+    // And three places, each with its part.
+    let sql = "SELECT count(*) FROM billing.cases_regrouped.t JOIN app.public.b ON b.id = t.id JOIN lake.cases.c ON c.id = b.a_id JOIN app.public.a ON a.id = c.id AND a.id = b.a_id";
+    assert!(one(&world, "app", sql).await.sql.contains(" JOIN "));
+    assert_eq!(world.value(sql).await, "20");
+}

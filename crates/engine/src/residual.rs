@@ -4,7 +4,7 @@
 use crate::bind::{Bound, OutputNames};
 use crate::errors::from_datafusion;
 use crate::membership::Joins;
-use crate::push_down::cut_plan;
+use crate::push_down::{cut_plan, regroup};
 use crate::replay::read_once;
 use crate::scan::{LakeScan, SourceScan};
 use arrow::datatypes::{FieldRef, Schema};
@@ -30,6 +30,7 @@ pub(crate) struct Physical {
 /// Optimizes, which moves filters, projections and limits into the scans, and picks the operators for the rest.
 pub(crate) async fn plan(bound: Authorized<Bound>, pushdown: PushDown, memory_bytes_max: usize) -> Result<Authorized<Physical>> {
     let optimized = bound.plan().state.optimize(&bound.plan().plan).map_err(from_datafusion)?;
+    let optimized = if pushdown == PushDown::Off { optimized } else { regroup(optimized, &bound.plan().state).map_err(from_datafusion)? };
     let optimized = cut_plan(optimized, pushdown).map_err(from_datafusion)?;
     let mut state = bound.plan().state.clone();
     let options = &mut state.config_mut().options_mut().optimizer;

@@ -242,7 +242,7 @@ fn read_terms(request: &FragmentRequest<'_>, columns: &[Needed<'_>]) -> Vec<Term
     let dialect = request.source.dialect();
     let term = |needed: &Needed<'_>| match needed.text {
         Some(_) => Term::computed(dialect.as_text(&dialect.quote(&needed.column.name)), "", DataType::Utf8, false),
-        None => Term { sql: dialect.quote(&needed.column.name), meaning: needed.column.clone(), total: true },
+        None => Term { sql: dialect.quote(&needed.column.name), meaning: needed.column.clone(), total: true, constant: false },
     };
     columns.iter().map(term).collect()
 }
