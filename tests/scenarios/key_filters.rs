@@ -65,3 +65,18 @@ async fn more_keys_than_rows_are_not_worth_a_filter() {
     let logged = world.value("SELECT sql FROM system.query_sources WHERE source = 'app' ORDER BY started_at DESC LIMIT 1").await;
     assert!(!logged.contains("ANY") && !logged.contains(" IN "), "{logged}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn three_hundred_thousand_scattered_keys_move_the_rows_that_match() {
+    // F54: a list is never made a range, which would hold the whole table here.
+    let server = postgres().await;
+    server.run("keys_many", "CREATE TABLE big AS SELECT n * 3 AS id, n AS n FROM generate_series(1, 700000) n; ANALYZE big").await.unwrap();
+    let world = World::builder().source("app", "postgres", &server.url("keys_many")).start().await;
+    world.rows("CREATE SCHEMA lake.keys").await;
+    world.rows("CREATE TABLE lake.keys.many AS SELECT id FROM app.public.big WHERE n % 7 < 3").await;
+    let sql = "SELECT count(*), sum(big.n) FROM lake.keys.many m JOIN app.public.big ON big.id = m.id";
+    let with = world.rows(sql).await;
+    assert_eq!(with[0][0], "300000");
+    assert_eq!(moved(&world, "app", sql).await, 300_000);
+    world.rows(&format!("VERIFY {sql}")).await;
+}

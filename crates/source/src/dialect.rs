@@ -6,6 +6,13 @@ use crate::{Column, Term};
 use arrow::datatypes::DataType;
 use weir_base::Result;
 
+/// How much of a list one statement may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeysMax {
+    pub keys: usize,
+    pub text_bytes: usize,
+}
+
 /// The writing rules of one kind of source.
 pub trait Dialect: Send + Sync + std::fmt::Debug {
     /// A name in the source's quotes, exact: `"My""Table"`, `` `My``Table` ``.
@@ -39,6 +46,11 @@ pub trait Dialect: Send + Sync + std::fmt::Debug {
     /// Whether a condition is a value of a type of its own, which can be selected and aggregated.
     fn has_booleans(&self) -> bool {
         false
+    }
+
+    /// The longest list of keys that a join sends, and the longest text that comes of it. Servers refuse or choke on more.
+    fn keys_max(&self) -> KeysMax {
+        KeysMax { keys: 10_000, text_bytes: 512 * 1024 }
     }
 
     /// The values as one array to be compared with `column`, which a source takes more easily than a long list: `'{1,2,3}'::int8[]`.

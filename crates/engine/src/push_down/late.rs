@@ -36,6 +36,8 @@ pub(crate) struct KeyFilter {
 pub(crate) fn key_filters(filter: &Arc<dyn PhysicalExpr>, outputs: &[Term], source: &dyn Source, keys_max: usize) -> Vec<KeyFilter> {
     let Some((schema, names)) = numbered(outputs) else { return Vec::new() };
     let scope = Scope { source, schema: &schema, terms: outputs };
+    let limits = source.dialect().keys_max();
+    let keys_max = keys_max.min(limits.keys);
     let written = |keys: Keys| {
         if keys.list.len() > keys_max {
             return None;
@@ -45,6 +47,7 @@ pub(crate) fn key_filters(filter: &Arc<dyn PhysicalExpr>, outputs: &[Term], sour
         let value = keys.cast.map_or(value.clone(), |to| cast(value, to));
         let list = Expr::InList(InList::new(Box::new(value), keys.list, false));
         match condition(&list, scope) {
+            Condition::Exact(sent) | Condition::Superset(sent, _) if sent.sql.len() > limits.text_bytes => None,
             Condition::Exact(sent) | Condition::Superset(sent, _) => {
                 let shown = format!("/* {count} keys from a join on {} */ true", outputs[column].meaning.name.replace("*/", "* /"));
                 Some(KeyFilter { sql: sent.sql, shown, keys: count })

@@ -5,7 +5,7 @@ use super::calendar::{time_text, timestamp_text};
 use super::forms::{self, TextKey};
 use super::native::{TextOrder, text_order, type_word};
 use crate::exact_text::date_text;
-use crate::{Column, Comparison, Dialect, Operand, Pattern, Term};
+use crate::{Column, Comparison, Dialect, KeysMax, Operand, Pattern, Term};
 use arrow::datatypes::DataType;
 use std::fmt::Write;
 use weir_base::{Error, ErrorCode, Result};
@@ -36,6 +36,11 @@ impl Dialect for MySqlDialect {
                 timestamp_text(micros).map(|text| format!("TIMESTAMP'{text}'")).ok_or_else(|| unwritable("a time outside the years 1 to 9999"))
             }
         }
+    }
+
+    /// The smallest `max_allowed_packet` that servers come with is a megabyte; long lists are joined as a table by the server.
+    fn keys_max(&self) -> KeysMax {
+        KeysMax { keys: 50_000, text_bytes: 900 * 1024 }
     }
 
     fn as_text(&self, quoted: &str) -> String {

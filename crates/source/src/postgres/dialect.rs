@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How SQL is written for PostgreSQL: exact names and typed literals that leave the column, and so its index, alone.
 
-use crate::{Column, Dialect, Operand};
+use crate::{Column, Dialect, KeysMax, Operand};
 use arrow::datatypes::DataType;
 use weir_base::{CalendarDay, DAY_MICROS, Error, ErrorCode, Result};
 
@@ -51,6 +51,11 @@ impl Dialect for PostgresDialect {
         };
         let elements = values.iter().map(element).collect::<Option<Vec<String>>>()?;
         Some(format!("{}::{word}[]", quoted(&format!("{{{}}}", elements.join(","))).ok()?))
+    }
+
+    /// An array is one value, hashed by the server; a text may have a gigabyte.
+    fn keys_max(&self) -> KeysMax {
+        KeysMax { keys: usize::MAX, text_bytes: 64 * 1024 * 1024 }
     }
 
     fn has_booleans(&self) -> bool {

@@ -69,7 +69,7 @@ async fn compare(subject: &Subject, table: &SourceTable, column: &Column, all: &
             tally.never += 1;
             continue;
         }
-        let term = Term { sql: dialect.quote(&column.name), meaning: column.clone(), total: true };
+        let term = Term { sql: dialect.quote(&column.name), meaning: column.clone(), total: true, constant: false };
         let predicate = dialect.compare(&term, sign, &dialect.literal_for(literal, column).unwrap()).sql;
         let here = ids(all, |row| value(all, row).is_some_and(|value| keeps(order(value, literal))));
         check(subject, table, column, &predicate, &here, &support, tally).await;
@@ -78,7 +78,7 @@ async fn compare(subject: &Subject, table: &SourceTable, column: &Column, all: &
 
 async fn null_tests(subject: &Subject, table: &SourceTable, column: &Column, all: &RecordBatch, tally: &mut Tally) {
     let dialect = subject.source.dialect();
-    let term = Term { sql: dialect.quote(&column.name), meaning: column.clone(), total: true };
+    let term = Term { sql: dialect.quote(&column.name), meaning: column.clone(), total: true, constant: false };
     for (operation, wanted) in [(Operation::IsNull, true), (Operation::IsNotNull, false)] {
         let support = subject.source.support(&operation, column);
         if matches!(support, Support::Never(_)) {

@@ -114,7 +114,7 @@ impl<'a> Tried<'a> {
     }
 
     fn term(&self, alias: &str) -> Term {
-        Term { sql: format!("{alias}.{}", self.dialect().quote(&self.column.name)), meaning: self.column.clone(), total: true }
+        Term { sql: format!("{alias}.{}", self.dialect().quote(&self.column.name)), meaning: self.column.clone(), total: true, constant: false }
     }
 
     fn id(&self, alias: &str) -> String {
