@@ -180,6 +180,7 @@ fn too_large(text: &str) -> bool {
 }
 
 fn from_plan_text(text: &str) -> Error {
+    if std::env::var_os("WEIR_DEBUG").is_some() { eprintln!("PLAN TEXT {text}"); }
     let line = first_line(text);
     let folded = line.to_lowercase();
     if let Some(known) = from_function_text(text).or_else(|| from_grouping_text(text)) {

@@ -137,7 +137,7 @@ impl Maker<'_> {
                 vec![text("substring("), self.value(scope, Class::Text, depth), text(format!(" FROM {from} FOR {count})"))]
             }
             3 => {
-                let word = *self.chance.pick(&["lower", "upper", "trim", "rtrim", "ltrim"]);
+                let word = *self.chance.pick(&["trim", "rtrim", "ltrim"]);
                 vec![text(format!("{word}(")), self.value(scope, Class::Text, depth), text(")")]
             }
             4 => {
