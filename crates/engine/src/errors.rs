@@ -176,7 +176,7 @@ fn from_not_implemented(text: &str) -> Error {
 
 /// Whether a failed cast was one of a number, as opposed to one of a text that is no number.
 fn too_large(text: &str) -> bool {
-    text.starts_with("Can't cast value") || text.contains("overflow") || text.contains("too large to store")
+    text.starts_with("Can't cast value") || text.to_lowercase().contains("overflow") || text.contains("too large to store")
 }
 
 fn from_plan_text(text: &str) -> Error {

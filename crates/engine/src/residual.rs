@@ -45,7 +45,16 @@ pub(crate) async fn plan(bound: Authorized<Bound>, pushdown: PushDown, memory_by
         // A hash join keeps one side in memory and cannot spill; sorted merges can.
         state.config_mut().options_mut().optimizer.prefer_hash_join = false;
     }
-    let plan = state.query_planner().create_physical_plan(&optimized, &state).await.and_then(read_once).map_err(from_datafusion)?;
+    let plan = match state.query_planner().create_physical_plan(&optimized, &state).await {
+        Ok(plan) => plan,
+        // Where it sorts in parallel, the planner can take away what brings the rows of a join together. It notices, and fails.
+        Err(first) => {
+            state.config_mut().options_mut().optimizer.repartition_sorts = false;
+            let again = state.query_planner().create_physical_plan(&optimized, &state).await;
+            again.map_err(|_| from_datafusion(first))?
+        }
+    };
+    let plan = read_once(plan).map_err(from_datafusion)?;
     bound.map(|bound| Ok(Physical { plan, state, names: bound.names }))
 }
 

@@ -202,8 +202,19 @@ impl Maker<'_> {
         };
         let direction = *self.chance.pick(&["", " DESC"]);
         let order: Vec<String> = unique.iter().map(|column| format!("{column}{direction}")).collect();
-        let over = vec![text(" OVER ("), partition, text(format!("ORDER BY {})", order.join(", ")))];
+        let frame = match self.chance.below(6) {
+            0 => " ROWS BETWEEN 2 PRECEDING AND CURRENT ROW",
+            1 => " ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING",
+            2 => " ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
+            _ => "",
+        };
+        let over = vec![text(" OVER ("), partition, text(format!("ORDER BY {}", order.join(", "))), maybe(vec![text(frame)]), text(")")];
         let function = match class {
+            Class::Int | Class::Float | Class::Text | Class::Date | Class::Dec if self.chance.percent(40) => {
+                let word = *self.chance.pick(&["min", "max"]);
+                let value = self.value(scope, class, 0);
+                node(Sort::Clause, vec![text(format!("{word}(")), value, text(")")])
+            }
             Class::Big => text(*self.chance.pick(&["row_number()", "rank()", "count(*)", "dense_rank()"])),
             _ => {
                 let word = *self.chance.pick(&["lag", "lead", "first_value", "last_value"]);

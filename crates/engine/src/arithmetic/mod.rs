@@ -3,6 +3,7 @@
 
 mod checked;
 mod distinct;
+mod extremes;
 mod floats;
 mod guarded;
 mod mean;
@@ -24,7 +25,7 @@ use datafusion::logical_expr::AggregateUDF;
 use std::sync::Arc;
 use weir_base::{Error, ErrorCode, Result};
 
-/// Replaces `sum` and `avg`, adds the rule that checks `+`, `-` and `*`, and compares floating point numbers with decimals as doubles,
+/// Replaces `sum`, `avg`, `min` and `max`, adds the rule that checks `+`, `-` and `*`, and compares floating point numbers with decimals as doubles,
 /// and sees that there is one zero and one NaN.
 pub(crate) fn register(state: &mut SessionState) -> Result<()> {
     state.add_analyzer_rule(Arc::new(rule::CheckArithmetic));
@@ -33,6 +34,8 @@ pub(crate) fn register(state: &mut SessionState) -> Result<()> {
     state.register_udaf(Arc::new(AggregateUDF::from(sum::CheckedSum::new()))).map_err(from_datafusion)?;
     state.register_udaf(Arc::new(AggregateUDF::from(mean::ExactMean::new()))).map_err(from_datafusion)?;
     one_distinct::register(state);
+    state.register_udaf(Arc::new(AggregateUDF::from(extremes::Extreme::min()))).map_err(from_datafusion)?;
+    state.register_udaf(Arc::new(AggregateUDF::from(extremes::Extreme::max()))).map_err(from_datafusion)?;
     Ok(())
 }
 

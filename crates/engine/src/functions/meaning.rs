@@ -54,12 +54,23 @@ fn converted(inner: &Expr, to: &DataType, schema: &DFSchema, cast: fn(Expr, Data
     None
 }
 
+/// How many places to round to, as the type that the function takes: a cast around the constant would hide it, and the type of the
+/// result would be another one before the cast is computed than after it.
+fn places(expr: &Expr) -> Option<i32> {
+    match expr {
+        Expr::Literal(ScalarValue::Int64(Some(places)), _) => i32::try_from(*places).ok(),
+        Expr::Negative(inner) => places(inner).and_then(i32::checked_neg),
+        _ => None,
+    }
+}
+
 fn function_meant(function: &ScalarFunction, schema: &DFSchema) -> Option<Expr> {
     let arguments = &function.args;
     let with = |arguments: Vec<Expr>| Expr::ScalarFunction(ScalarFunction::new_udf(function.func.clone(), arguments));
     let type_of = |index: usize| arguments.get(index).and_then(|argument: &Expr| argument.get_type(schema).ok());
     match function.func.name() {
         "round" if arguments.len() == 1 && type_of(0).is_some_and(|from| from.is_floating()) => Some(numbers::to_even().call(arguments.clone())),
+        "round" if arguments.len() == 2 => places(&arguments[1]).map(|places| with(vec![arguments[0].clone(), lit(places)])),
         "trunc" if matches!(type_of(0), Some(DataType::Decimal128(..))) => {
             let digits = arguments.get(1).cloned().unwrap_or_else(|| lit(0_i64));
             Some(numbers::truncate().call(vec![arguments[0].clone(), digits]))
