@@ -26,6 +26,9 @@ pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], resul
         (Function::Modulo, [left, right]) => remainder(left, right, result),
         (Function::Negate, [argument]) if exact_number(argument.term) => same_type(argument, result, |sql| format!("(- {sql})")),
         (Function::Absolute, [argument]) if exact_number(argument.term) => same_type(argument, result, |sql| format!("ABS({sql})")),
+        (Function::Absolute, [argument]) if integer(argument.term) && !unsigned(result) && argument.term.meaning.data_type == *result => {
+            Ok(Term::computed(within_signed(format!("ABS({})", signed(argument)), result), "bigint", result.clone(), false))
+        }
         (Function::Widen, [argument]) => widened(argument.term, result),
         (Function::CharLength, [text]) if plain_text(&text.term.meaning) && result.is_integer() => {
             Ok(Term::computed(format!("CHAR_LENGTH({})", text.term.sql), "bigint", result.clone(), text.term.total))
@@ -65,15 +68,11 @@ fn exact(support: Support) -> Result<(), Reason> {
     }
 }
 
-/// A sum of whole numbers is a decimal there; `DIV` and `+` make it one of 64 bits again, or fail.
+/// A sum of whole numbers is a decimal there; `DIV` makes it one of 64 bits again, or fails.
 fn sum(argument: &Term, quantified: &str, result: &DataType) -> Written {
     let summed = &argument.meaning.data_type;
     match result {
         DataType::Int64 if summed.is_integer() => Ok(Term::computed(format!("(SUM({quantified}) DIV 1)"), "bigint", result.clone(), false)),
-        DataType::UInt64 if summed.is_integer() => {
-            let (sum, most) = (format!("SUM({quantified})"), u64::MAX);
-            Ok(Term::computed(format!("(CAST({sum} AS UNSIGNED) + ({sum} > {most}))"), "bigint unsigned", result.clone(), false))
-        }
         DataType::Decimal128(precision, scale) if summed.is_integer() && *scale == 0 || matches!(summed, DataType::Decimal128(_, own) if own == scale) => {
             Ok(Term::computed(format!("SUM({quantified})"), format!("decimal({precision},{scale})"), result.clone(), false))
         }

@@ -18,7 +18,7 @@
 //! | `sum` | floating point numbers | never: the last digits depend on the order of the rows (`float_order`) |
 
 use super::mapping::base_type;
-use super::support::support;
+use super::support::{changed_by_policy, support};
 use super::value::Policies;
 use crate::capability::Operand;
 use crate::expression::unknown_function;
@@ -28,7 +28,10 @@ use arrow::datatypes::DataType;
 /// The largest number of digits that a decimal of ours has.
 const DIGITS_MAX: u8 = 38;
 
-pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], result: &DataType) -> Written {
+pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], result: &DataType, policies: Policies) -> Written {
+    if arguments.iter().any(|argument| changed_by_policy(&argument.term.meaning, policies)) {
+        return Err(Reason::new("values", "`values` of the source reads some values as others"));
+    }
     match (function, arguments) {
         (Function::Add, [left, right]) => arithmetic("+", left, right, result),
         (Function::Subtract, [left, right]) => arithmetic("-", left, right, result),
@@ -36,6 +39,7 @@ pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], resul
         (Function::Divide, [left, right]) => divided("/", left, right, result),
         (Function::Modulo, [left, right]) => divided("%", left, right, result),
         (Function::Negate, [argument]) => negated(argument, result),
+        (Function::Absolute, [argument]) if whole(argument.term) => computed(format!("abs({})", cast(&argument.term.sql, result)?), result, false),
         (Function::Absolute, [argument]) if matches!(result, DataType::Decimal128(..) | DataType::Float64) => {
             computed(format!("abs({})", argument.term.sql), result, argument.term.total)
         }
@@ -87,7 +91,10 @@ fn sum(argument: &Term, quantifier: &str, result: &DataType, policies: Policies)
         }
         _ => return Err(unknown_function()),
     }
-    computed(cast(&format!("sum({quantifier}{})", argument.sql), result)?, result, false)
+    let sum = format!("sum({quantifier}{})", argument.sql);
+    // A cast would round what an undeclared numeric has behind the last place of ours; read as it is, that is an error.
+    let sum = if matches!(argument.meaning.data_type, DataType::Decimal128(..)) { sum } else { cast(&sum, result)? };
+    computed(sum, result, false)
 }
 
 fn extreme(word: &str, argument: &Term, policies: Policies) -> Written {
