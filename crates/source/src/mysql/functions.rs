@@ -35,6 +35,12 @@ pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], resul
         }
         (Function::Substring, [text, rest @ ..]) => substring(text.term, rest),
         (Function::Concat, parts) if !parts.is_empty() => concat(parts),
+        (Function::Floor | Function::Ceil, [argument]) => places(function, argument, 0, result),
+        (Function::Round | Function::Cut, [argument, Argument { literal: Some(Operand::Int(count)), .. }]) => places(function, argument, *count, result),
+        (Function::TrimStart, [text]) => trimmed("LTRIM", text.term),
+        (Function::TrimEnd, [text]) => trimmed("RTRIM", text.term),
+        (Function::TrimBoth, [text]) => trimmed("TRIM", text.term),
+        (Function::Position, [text, searched]) => position(text.term, searched, result),
         (Function::Extract(field), [moment]) => extract(field, moment.term, result),
         (Function::Truncate(unit), [moment]) => truncate(unit, moment.term, result),
         _ => Err(unknown_function()),
@@ -255,6 +261,41 @@ fn substring(text: &Term, rest: &[Argument<'_>]) -> Written {
         _ => return Err(unknown_function()),
     };
     Ok(text.written(sql))
+}
+
+fn trimmed(word: &str, text: &Term) -> Written {
+    if plain_text(&text.meaning) { Ok(text.written(format!("{word}({})", text.sql))) } else { Err(unknown_function()) }
+}
+
+/// Letter by letter, whatever the collation of the column holds equal.
+fn position(text: &Term, searched: &Argument<'_>, result: &DataType) -> Written {
+    match searched.literal {
+        Some(Operand::Text(words)) if !words.is_empty() && plain_text(&text.meaning) && result.is_integer() => {
+            let sql = format!("LOCATE({}, CONVERT({} USING utf8mb4) COLLATE utf8mb4_bin)", searched.term.sql, text.sql);
+            Ok(Term::computed(sql, "bigint", result.clone(), text.total))
+        }
+        _ => Err(unknown_function()),
+    }
+}
+
+/// A decimal rounded in some way. What comes out may be a whole number there, so it is no decimal to compute with.
+fn places(function: Function<'_>, argument: &Argument<'_>, count: i128, result: &DataType) -> Written {
+    let (DataType::Decimal128(p, s), DataType::Decimal128(precision, scale)) = (&argument.term.meaning.data_type, result) else {
+        return Err(unknown_function());
+    };
+    let carried = i16::from(i128::from(*s) > count);
+    let holds = i16::from(*precision) - i16::from(*scale) >= i16::from(*p) - i16::from(*s) + carried;
+    if !holds || !(0..=i128::from(*scale)).contains(&count) {
+        return Err(unknown_function());
+    }
+    let number = as_decimal(argument);
+    let sql = match function {
+        Function::Floor => format!("FLOOR({number})"),
+        Function::Ceil => format!("CEILING({number})"),
+        Function::Round => format!("ROUND({number}, {count})"),
+        _ => format!("TRUNCATE({number}, {count})"),
+    };
+    Ok(Term::computed(sql, "", result.clone(), argument.term.total))
 }
 
 /// Texts as UTF-8 under one collation: those of two columns may have none together.
