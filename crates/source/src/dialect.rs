@@ -53,6 +53,11 @@ pub trait Dialect: Send + Sync + std::fmt::Debug {
         KeysMax { keys: 10_000, text_bytes: 512 * 1024 }
     }
 
+    /// Whether HAVING knows whatever a group is made by, so that a condition on groups needs no table derived from them.
+    fn has_having(&self) -> bool {
+        true
+    }
+
     /// The values as one array to be compared with `column`, which a source takes more easily than a long list: `'{1,2,3}'::int8[]`.
     /// `None` where there is no such thing.
     fn array(&self, values: &[Operand<'_>], column: &Column) -> Option<String> {

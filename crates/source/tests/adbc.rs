@@ -112,7 +112,13 @@ fn statement(sql: &str, types: &[DataType]) -> Statement {
         data_type: data_type.clone(),
         label: format!("marts.PUBLIC.T.C{index}"),
     };
-    Statement { sql: sql.to_owned(), outputs: types.iter().enumerate().map(output).collect(), user: UserName::new("ana"), query_id: QueryId::fresh() }
+    Statement {
+        sql: sql.to_owned(),
+        shown: None,
+        outputs: types.iter().enumerate().map(output).collect(),
+        user: UserName::new("ana"),
+        query_id: QueryId::fresh(),
+    }
 }
 
 /// What the engine would send for all columns of a table.

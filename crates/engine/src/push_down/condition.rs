@@ -2,7 +2,7 @@
 //! One conjunct of a filter as a source's SQL, with how exactly the source means the same.
 
 use super::literal::{operand, same_type};
-use super::terms::{Scope, value};
+use super::terms::{Scope, case_folding, regex_dialect, value};
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::InList;
@@ -70,6 +70,9 @@ impl Writer<'_> {
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => self.and(left, right),
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) => self.or(left, right),
             Expr::BinaryExpr(BinaryExpr { left, op, right }) if operation(*op, Operand::Bool(true)).is_some() => self.compare(left, *op, right),
+            Expr::BinaryExpr(BinaryExpr { op: Operator::RegexMatch | Operator::RegexIMatch | Operator::RegexNotMatch | Operator::RegexNotIMatch, .. }) => {
+                Condition::Kept(regex_dialect())
+            }
             Expr::Between(Between { expr, negated: false, low, high }) => {
                 let low = Expr::BinaryExpr(BinaryExpr::new(expr.clone(), Operator::GtEq, low.clone()));
                 let high = Expr::BinaryExpr(BinaryExpr::new(expr.clone(), Operator::LtEq, high.clone()));
@@ -172,6 +175,9 @@ impl Writer<'_> {
     }
 
     fn like(&self, like: &Like) -> Condition {
+        if like.case_insensitive {
+            return Condition::Kept(case_folding());
+        }
         let (Some(ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text))), false) = (as_literal(&like.pattern), like.case_insensitive) else {
             return Condition::Kept(Reason::new("pattern", "only LIKE with a constant pattern, in which case counts, means the same in a source"));
         };

@@ -202,7 +202,7 @@ impl Cutter {
                 return self.other(LogicalPlan::Filter(Filter::try_new(filter.predicate, input)?));
             }
         };
-        if block.limit().is_some() {
+        if block.limit().is_some() || !block.is_flat() && !block.source().dialect().has_having() {
             block = block.wrap(&self.aliases.derived());
         }
         let terms = block.terms();

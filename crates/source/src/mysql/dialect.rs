@@ -47,6 +47,11 @@ impl Dialect for MySqlDialect {
         format!("CAST({quoted} AS CHAR)")
     }
 
+    /// It knows columns and aggregates, but no expression that stands behind GROUP BY.
+    fn has_having(&self) -> bool {
+        false
+    }
+
     /// Without a word for NULLs: they stand first, and last in the other direction.
     fn order(&self, term: &Term, descending: bool, nulls_first: bool) -> String {
         let key = forms::key(term);

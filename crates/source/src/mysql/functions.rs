@@ -26,12 +26,21 @@ pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], resul
         (Function::Modulo, [left, right]) => remainder(left, right, result),
         (Function::Negate, [argument]) if exact_number(argument.term) => same_type(argument, result, |sql| format!("(- {sql})")),
         (Function::Absolute, [argument]) if exact_number(argument.term) => same_type(argument, result, |sql| format!("ABS({sql})")),
+        (Function::Absolute, [argument]) if integer(argument.term) && !unsigned(result) && argument.term.meaning.data_type == *result => {
+            Ok(Term::computed(within_signed(format!("ABS({})", signed(argument)), result), "bigint", result.clone(), false))
+        }
         (Function::Widen, [argument]) => widened(argument.term, result),
         (Function::CharLength, [text]) if plain_text(&text.term.meaning) && result.is_integer() => {
             Ok(Term::computed(format!("CHAR_LENGTH({})", text.term.sql), "bigint", result.clone(), text.term.total))
         }
         (Function::Substring, [text, rest @ ..]) => substring(text.term, rest),
         (Function::Concat, parts) if !parts.is_empty() => concat(parts),
+        (Function::Floor | Function::Ceil, [argument]) => places(function, argument, 0, result),
+        (Function::Round | Function::Cut, [argument, Argument { literal: Some(Operand::Int(count)), .. }]) => places(function, argument, *count, result),
+        (Function::TrimStart, [text]) => trimmed("LTRIM", text.term),
+        (Function::TrimEnd, [text]) => trimmed("RTRIM", text.term),
+        (Function::TrimBoth, [text]) => trimmed("TRIM", text.term),
+        (Function::Position, [text, searched]) => position(text.term, searched, result),
         (Function::Extract(field), [moment]) => extract(field, moment.term, result),
         (Function::Truncate(unit), [moment]) => truncate(unit, moment.term, result),
         _ => Err(unknown_function()),
@@ -65,15 +74,11 @@ fn exact(support: Support) -> Result<(), Reason> {
     }
 }
 
-/// A sum of whole numbers is a decimal there; `DIV` and `+` make it one of 64 bits again, or fail.
+/// A sum of whole numbers is a decimal there; `DIV` makes it one of 64 bits again, or fails.
 fn sum(argument: &Term, quantified: &str, result: &DataType) -> Written {
     let summed = &argument.meaning.data_type;
     match result {
         DataType::Int64 if summed.is_integer() => Ok(Term::computed(format!("(SUM({quantified}) DIV 1)"), "bigint", result.clone(), false)),
-        DataType::UInt64 if summed.is_integer() => {
-            let (sum, most) = (format!("SUM({quantified})"), u64::MAX);
-            Ok(Term::computed(format!("(CAST({sum} AS UNSIGNED) + ({sum} > {most}))"), "bigint unsigned", result.clone(), false))
-        }
         DataType::Decimal128(precision, scale) if summed.is_integer() && *scale == 0 || matches!(summed, DataType::Decimal128(_, own) if own == scale) => {
             Ok(Term::computed(format!("SUM({quantified})"), format!("decimal({precision},{scale})"), result.clone(), false))
         }
@@ -258,6 +263,41 @@ fn substring(text: &Term, rest: &[Argument<'_>]) -> Written {
         _ => return Err(unknown_function()),
     };
     Ok(text.written(sql))
+}
+
+fn trimmed(word: &str, text: &Term) -> Written {
+    if plain_text(&text.meaning) { Ok(text.written(format!("{word}({})", text.sql))) } else { Err(unknown_function()) }
+}
+
+/// Letter by letter, whatever the collation of the column holds equal.
+fn position(text: &Term, searched: &Argument<'_>, result: &DataType) -> Written {
+    match searched.literal {
+        Some(Operand::Text(words)) if !words.is_empty() && plain_text(&text.meaning) && result.is_integer() => {
+            let sql = format!("LOCATE({}, CONVERT({} USING utf8mb4) COLLATE utf8mb4_bin)", searched.term.sql, text.sql);
+            Ok(Term::computed(sql, "bigint", result.clone(), text.total))
+        }
+        _ => Err(unknown_function()),
+    }
+}
+
+/// A decimal rounded in some way. What comes out may be a whole number there, so it is no decimal to compute with.
+fn places(function: Function<'_>, argument: &Argument<'_>, count: i128, result: &DataType) -> Written {
+    let (DataType::Decimal128(p, s), DataType::Decimal128(precision, scale)) = (&argument.term.meaning.data_type, result) else {
+        return Err(unknown_function());
+    };
+    let carried = i16::from(i128::from(*s) > count);
+    let holds = i16::from(*precision) - i16::from(*scale) >= i16::from(*p) - i16::from(*s) + carried;
+    if !holds || !(0..=i128::from(*scale)).contains(&count) {
+        return Err(unknown_function());
+    }
+    let number = as_decimal(argument);
+    let sql = match function {
+        Function::Floor => format!("FLOOR({number})"),
+        Function::Ceil => format!("CEILING({number})"),
+        Function::Round => format!("ROUND({number}, {count})"),
+        _ => format!("TRUNCATE({number}, {count})"),
+    };
+    Ok(Term::computed(sql, "", result.clone(), argument.term.total))
 }
 
 /// Texts as UTF-8 under one collation: those of two columns may have none together.

@@ -11,14 +11,15 @@
 //! | `/` | decimals | never: the places behind the point differ (`rounding`) |
 //! | `-x`, `abs` | numbers | exact |
 //! | casts | to a type that holds every value | exact |
-//! | `length`, `substring`, `\|\|` | texts | exact |
+//! | `floor`, `ceil`, `round`, `trunc` | decimals, to constant places | exact |
+//! | `length`, `substring`, `\|\|`, `trim`, `strpos` | texts | exact |
 //! | `extract`, `date_trunc` | date, timestamp without a zone | exact for whole fields |
 //! | `count`, `min`, `max`, `bool_and`, `bool_or` | what is told apart or sorted as here | exact |
 //! | `sum` | whole numbers, decimals | exact |
 //! | `sum` | floating point numbers | never: the last digits depend on the order of the rows (`float_order`) |
 
 use super::mapping::base_type;
-use super::support::support;
+use super::support::{changed_by_policy, support};
 use super::value::Policies;
 use crate::capability::Operand;
 use crate::expression::unknown_function;
@@ -28,7 +29,10 @@ use arrow::datatypes::DataType;
 /// The largest number of digits that a decimal of ours has.
 const DIGITS_MAX: u8 = 38;
 
-pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], result: &DataType) -> Written {
+pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], result: &DataType, policies: Policies) -> Written {
+    if arguments.iter().any(|argument| changed_by_policy(&argument.term.meaning, policies)) {
+        return Err(Reason::new("values", "`values` of the source reads some values as others"));
+    }
     match (function, arguments) {
         (Function::Add, [left, right]) => arithmetic("+", left, right, result),
         (Function::Subtract, [left, right]) => arithmetic("-", left, right, result),
@@ -36,6 +40,7 @@ pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], resul
         (Function::Divide, [left, right]) => divided("/", left, right, result),
         (Function::Modulo, [left, right]) => divided("%", left, right, result),
         (Function::Negate, [argument]) => negated(argument, result),
+        (Function::Absolute, [argument]) if whole(argument.term) => computed(format!("abs({})", cast(&argument.term.sql, result)?), result, false),
         (Function::Absolute, [argument]) if matches!(result, DataType::Decimal128(..) | DataType::Float64) => {
             computed(format!("abs({})", argument.term.sql), result, argument.term.total)
         }
@@ -43,6 +48,14 @@ pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], resul
         (Function::CharLength, [text]) if plain_text(text.term) => computed(cast(&format!("char_length({})", text.term.sql), result)?, result, text.term.total),
         (Function::Substring, [text, rest @ ..]) => substring(text.term, rest),
         (Function::Concat, parts) if !parts.is_empty() && parts.iter().all(|part| plain_text(part.term)) => concat(parts),
+        (Function::Floor | Function::Ceil, [argument]) => whole_places(function, argument, result),
+        (Function::Round | Function::Cut, [argument, places]) => to_places(function, argument, places, result),
+        (Function::TrimStart, [text]) if plain_text(text.term) => Ok(text.term.written(format!("ltrim({})", text.term.sql))),
+        (Function::TrimEnd, [text]) if plain_text(text.term) => Ok(text.term.written(format!("rtrim({})", text.term.sql))),
+        (Function::TrimBoth, [text]) if plain_text(text.term) => Ok(text.term.written(format!("btrim({})", text.term.sql))),
+        (Function::Position, [text, searched]) if plain_text(text.term) && searches(searched) => {
+            computed(cast(&format!("strpos({}, {})", text.term.sql, searched.term.sql), result)?, result, text.term.total)
+        }
         (Function::Extract(field), [moment]) => extract(field, moment.term, result),
         (Function::Truncate(unit), [moment]) => truncate(unit, moment.term, result),
         _ => Err(unknown_function()),
@@ -87,7 +100,10 @@ fn sum(argument: &Term, quantifier: &str, result: &DataType, policies: Policies)
         }
         _ => return Err(unknown_function()),
     }
-    computed(cast(&format!("sum({quantifier}{})", argument.sql), result)?, result, false)
+    let sum = format!("sum({quantifier}{})", argument.sql);
+    // A cast would round what an undeclared numeric has behind the last place of ours; read as it is, that is an error.
+    let sum = if matches!(argument.meaning.data_type, DataType::Decimal128(..)) { sum } else { cast(&sum, result)? };
+    computed(sum, result, false)
 }
 
 fn extreme(word: &str, argument: &Term, policies: Policies) -> Written {
@@ -189,6 +205,35 @@ fn holds(whole: &DataType, precision: u8, scale: i8) -> bool {
         _ => 19,
     };
     i16::from(precision) - i16::from(scale) >= digits
+}
+
+fn searches(searched: &Argument<'_>) -> bool {
+    matches!(searched.literal, Some(Operand::Text(text)) if !text.is_empty())
+}
+
+fn whole_places(function: Function<'_>, argument: &Argument<'_>, result: &DataType) -> Written {
+    let word = if function == Function::Floor { "floor" } else { "ceil" };
+    if !number(argument.term) || !holds_places(&argument.term.meaning.data_type, 0, result) {
+        return Err(unknown_function());
+    }
+    computed(format!("{word}({})", argument.term.sql), result, argument.term.total)
+}
+
+fn to_places(function: Function<'_>, argument: &Argument<'_>, places: &Argument<'_>, result: &DataType) -> Written {
+    let word = if function == Function::Round { "round" } else { "trunc" };
+    match places.literal {
+        Some(Operand::Int(places)) if number(argument.term) && holds_places(&argument.term.meaning.data_type, places, result) => {
+            computed(format!("{word}({}, {places})", argument.term.sql), result, argument.term.total)
+        }
+        _ => Err(unknown_function()),
+    }
+}
+
+/// Whether a decimal, rounded to so many places, always fits the type of the result.
+fn holds_places(from: &DataType, places: i128, result: &DataType) -> bool {
+    let (DataType::Decimal128(p, s), DataType::Decimal128(precision, scale)) = (from, result) else { return false };
+    let carried = i16::from(i128::from(*s) > places);
+    (0..=i128::from(*scale)).contains(&places) && i16::from(*precision) - i16::from(*scale) >= i16::from(*p) - i16::from(*s) + carried
 }
 
 fn substring(text: &Term, rest: &[Argument<'_>]) -> Written {

@@ -40,6 +40,14 @@ pub fn all_functions() -> Vec<Function<'static>> {
         Function::CharLength,
         Function::Substring,
         Function::Concat,
+        Function::Floor,
+        Function::Ceil,
+        Function::Round,
+        Function::Cut,
+        Function::TrimStart,
+        Function::TrimEnd,
+        Function::TrimBoth,
+        Function::Position,
     ];
     all.extend(["year", "quarter", "month", "day", "dow", "doy", "hour", "minute"].map(Function::Extract));
     all.extend(["year", "quarter", "month", "week", "day", "hour", "minute", "second"].map(Function::Truncate));
@@ -48,6 +56,8 @@ pub fn all_functions() -> Vec<Function<'static>> {
             Function::Add | Function::Subtract | Function::Multiply | Function::Divide | Function::Modulo => {}
             Function::Negate | Function::Absolute | Function::Widen => {}
             Function::CharLength | Function::Substring | Function::Concat => {}
+            Function::Floor | Function::Ceil | Function::Round | Function::Cut => {}
+            Function::TrimStart | Function::TrimEnd | Function::TrimBoth | Function::Position => {}
             Function::Extract(_) | Function::Truncate(_) => {}
         }
     }
@@ -66,6 +76,14 @@ pub fn calls(function: Function<'static>, column: &Column) -> Vec<Call> {
         Function::CharLength if *data_type == DataType::Utf8 => one("length(x)", DataType::Int32),
         Function::Substring if *data_type == DataType::Utf8 => substrings(function),
         Function::Concat if *data_type == DataType::Utf8 => concats(function),
+        Function::Floor | Function::Ceil | Function::Round | Function::Cut => places(function, data_type),
+        Function::TrimStart if *data_type == DataType::Utf8 => one("ltrim(x)", DataType::Utf8),
+        Function::TrimEnd if *data_type == DataType::Utf8 => one("rtrim(x)", DataType::Utf8),
+        Function::TrimBoth if *data_type == DataType::Utf8 => one("trim(x)", DataType::Utf8),
+        Function::Position if *data_type == DataType::Utf8 => {
+            let call = |searched: &str| Call { function, beside: vec![text(searched)], result: DataType::Int32, words: "strpos(x, a constant)".to_owned() };
+            ["a", "A", " ", "'", "é", "a%"].map(call).into()
+        }
         Function::Extract(field) if dated(data_type) && (*data_type != DataType::Date32 || !["hour", "minute"].contains(&field)) => {
             one(&format!("extract({field} FROM x)"), DataType::Decimal128(20, 0))
         }
@@ -124,6 +142,21 @@ fn result_of(function: Function<'_>, data_type: &DataType) -> Option<DataType> {
         (Function::Multiply, DataType::Decimal128(precision, scale)) if scale * 2 <= 38 => Some(DataType::Decimal128((precision * 2 + 1).min(38), scale * 2)),
         (Function::Divide, DataType::Decimal128(_, scale)) => Some(DataType::Decimal128(38, (*scale).max(16))),
         _ => None,
+    }
+}
+
+fn places(function: Function<'static>, data_type: &DataType) -> Vec<Call> {
+    let DataType::Decimal128(precision, scale) = data_type else { return Vec::new() };
+    let word = match function {
+        Function::Floor => "floor(x)",
+        Function::Ceil => "ceil(x)",
+        Function::Round => "round(x, n)",
+        _ => "trunc(x, n)",
+    };
+    let call = |beside: Vec<Beside>, scale: i8| Call { function, beside, result: DataType::Decimal128((precision + 1).min(38), scale), words: word.to_owned() };
+    match function {
+        Function::Floor | Function::Ceil => vec![call(Vec::new(), *scale)],
+        _ => vec![call(vec![integer(0, &DataType::Int64)], 0), call(vec![integer(1, &DataType::Int64)], 1)],
     }
 }
 
@@ -189,6 +222,13 @@ fn computed(call: &Call, value: &Value, beside: &[Value]) -> Result<Value, ()> {
         (function, Value::Int(a), [Value::Int(b)]) => whole(function, *a, *b, &call.result),
         (function, Value::Float(a), [Value::Float(b)]) => floating(function, *a, *b, &call.result),
         (function, Value::Decimal(a, scale), [Value::Decimal(b, _)]) => exact(function, *a, *b, *scale, &call.result),
+        (Function::Floor | Function::Ceil | Function::Round | Function::Cut, Value::Decimal(a, scale), rest) => Ok(rounded(call, *a, *scale, rest)),
+        (Function::TrimStart, Value::Text(text), _) => Ok(Value::Text(text.trim_start_matches(' ').to_owned())),
+        (Function::TrimEnd, Value::Text(text), _) => Ok(Value::Text(text.trim_end_matches(' ').to_owned())),
+        (Function::TrimBoth, Value::Text(text), _) => Ok(Value::Text(text.trim_matches(' ').to_owned())),
+        (Function::Position, Value::Text(text), [Value::Text(searched)]) => {
+            Ok(Value::Int(text.find(searched.as_str()).map_or(0, |at| text[..at].chars().count() as i128 + 1)))
+        }
         (Function::Negate, Value::Int(a), _) => within(-a, &call.result),
         (Function::Absolute, Value::Int(a), _) => within(a.abs(), &call.result),
         (Function::Negate, Value::Float(a), _) => Ok(Value::Float(-a + 0.0)),
@@ -253,6 +293,19 @@ fn exact(function: Function<'_>, a: i128, b: i128, scale: i8, result: &DataType)
     assert!(function == Function::Multiply || *result_scale == scale);
     let most = 10_i128.pow(u32::from(*precision));
     value.filter(|value| value.abs() < most).map(|value| Value::Decimal(value, *result_scale)).ok_or(())
+}
+
+fn rounded(call: &Call, value: i128, scale: i8, rest: &[Value]) -> Value {
+    let places = if let [Value::Int(places)] = rest { *places as u32 } else { 0 };
+    let DataType::Decimal128(_, wanted) = call.result else { panic!("{} is no decimal", call.result) };
+    let unit = 10_i128.pow((scale as u32).saturating_sub(places));
+    let whole = match call.function {
+        Function::Floor => value.div_euclid(unit),
+        Function::Ceil => -(-value).div_euclid(unit),
+        Function::Round if 2 * (value % unit).abs() >= unit && unit > 1 => value / unit + value.signum(),
+        _ => value / unit,
+    };
+    Value::Decimal(whole * 10_i128.pow(wanted as u32 - places.min(scale as u32)), wanted)
 }
 
 fn widened(value: &Value, to: &DataType) -> Value {

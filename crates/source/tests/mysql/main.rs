@@ -150,5 +150,5 @@ async fn the_connector_keeps_the_contract() {
     conformance::everything(&subject).await;
     let few = subject.find("few").await;
     let tally = conformance::support_agrees_with_the_server(&subject, &few, &["abc ", "ÁBC", "zz"]).await;
-    assert!(tally.exact > 20 && tally.superset > 10 && tally.never > 10, "{tally:?}");
+    assert!(tally.exact > 100 && tally.superset == 0 && tally.never == 0, "{tally:?}");
 }
