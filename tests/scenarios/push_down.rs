@@ -166,7 +166,7 @@ async fn what_stays_here_says_why() {
     world.rows("CREATE TABLE lake.cases.c AS SELECT id, qty FROM app.public.a").await;
     for (sql, code) in [
         ("SELECT count(*) FROM app.public.a JOIN lake.cases.c ON c.id = a.id", "two_sources"),
-        ("SELECT count(*) FROM app.public.a WHERE name ~ 'n.*7'", "expression"),
+        ("SELECT count(*) FROM app.public.a WHERE name ~ 'n.*7'", "regex_dialect"),
         ("SELECT sum(id::double precision) FROM app.public.a", "float_order"),
         ("SELECT sum(amount / 3) FROM app.public.a", "function"),
         ("SELECT rank() OVER (ORDER BY id) FROM app.public.a", "window"),

@@ -12,8 +12,7 @@ use datafusion::execution::SessionState;
 use datafusion::logical_expr::logical_plan::{Filter, Join, Projection};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator};
-use datafusion::optimizer::optimize_projections::OptimizeProjections;
-use datafusion::optimizer::{Optimizer, OptimizerRule};
+use datafusion::optimizer::Optimizer;
 use std::sync::Arc;
 use weir_base::SourceName;
 
@@ -24,7 +23,7 @@ pub(crate) fn regroup(plan: LogicalPlan, state: &SessionState) -> Result<Logical
         return Ok(moved.data);
     }
     // Columns that only a join inside a source needs do not travel.
-    let rules: Vec<Arc<dyn OptimizerRule + Send + Sync>> = vec![Arc::new(OptimizeProjections::new())];
+    let rules = state.optimizers().iter().filter(|rule| rule.name() == "optimize_projections").cloned().collect();
     Optimizer::with_rules(rules).optimize(moved.data, state, |_, _| {})
 }
 

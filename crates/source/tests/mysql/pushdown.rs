@@ -251,7 +251,7 @@ async fn check_table(held: &Held, table: &str, column: &Column, case: &Case) -> 
     let mut literals: Vec<Value> = ours.iter().flatten().cloned().collect();
     literals.extend(case.literals.iter().cloned());
     let mut counts = (0, 0);
-    let term = Term { sql: "c".to_owned(), meaning: column.clone(), total: true };
+    let term = Term { sql: "c".to_owned(), meaning: column.clone(), total: true, constant: false };
     for (word, holds) in TESTS {
         for literal in &literals {
             let support = held.source.support(&operation(word, literal.operand()), column);
@@ -311,7 +311,7 @@ async fn a_pushed_comparison_uses_the_index() {
     for (name, operand) in literals {
         let column = table.columns.iter().find(|column| column.name == name).unwrap();
         let literal = held.source.dialect().literal(operand, &column.data_type).unwrap();
-        let term = Term { sql: name.to_owned(), meaning: column.clone(), total: true };
+        let term = Term { sql: name.to_owned(), meaning: column.clone(), total: true, constant: false };
         let condition = held.source.dialect().compare(&term, "=", &literal).sql;
         let plan = server.query("indexed", &format!("EXPLAIN SELECT id FROM t WHERE {condition}")).await.unwrap();
         assert!(plan.contains("\tref\t"), "{condition}: {plan}");
