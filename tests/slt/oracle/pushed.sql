@@ -37,9 +37,9 @@ SELECT extract(hour FROM placed_at), extract(minute FROM placed_at), count(*) FR
 SELECT min(born), max(born), min(joined), max(joined), count(born), count(DISTINCT born) FROM @people
 SELECT quantity / 2, quantity % 2, count(*) FROM @orders GROUP BY 1, 2
 SELECT n + 1, count(*) FROM @numbers GROUP BY n + 1 HAVING n + 1 > 1
-SELECT sum(n * z), sum(b), avg(b), min(b), max(b) FROM @numbers
+SELECT sum(n * z), sum(b), min(b), max(b) FROM @numbers
 SELECT sum(n * s), sum(d * 2), min(abs(d)), max(-d), sum(abs(n)) FROM @numbers
-SELECT floor(d), ceil(d), count(*) FROM @numbers GROUP BY 1, 2
+SELECT floor(d), ceil(d), count(*) FROM @numbers WHERE n < 100 GROUP BY 1, 2
 SELECT round(d), round(d, 2), trunc(d, 1), count(*) FROM @numbers GROUP BY 1, 2, 3
 SELECT length(w), count(*) FROM @words GROUP BY 1
 SELECT substring(w FROM 1 FOR 1), count(*) FROM @words GROUP BY 1
@@ -55,7 +55,7 @@ SELECT id FROM @people WHERE born <> DATE '1990-02-28' OR born IS NULL
 SELECT f, count(*) FROM @doubles GROUP BY f
 SELECT count(DISTINCT f), min(g), max(g) FROM @doubles
 SELECT f + g, count(*) FROM @doubles GROUP BY f + g
-SELECT n + z AS n, n AS m FROM @numbers ORDER BY n + z, m LIMIT 4
+SELECT n + z AS total, n AS m FROM @numbers ORDER BY n + z, m LIMIT 4
 SELECT day AS status, status AS day FROM @orders ORDER BY id LIMIT 3
 SELECT count(*) FROM @numbers WHERE b - 1 < 0
 SELECT 0 - b FROM @numbers WHERE n = 0

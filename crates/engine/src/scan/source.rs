@@ -10,8 +10,9 @@ use crate::errors::carry;
 use crate::push_down::{Fragment, FragmentRequest, TextOf, cut, kept_here, key_filters};
 use crate::run::QueryRun;
 use crate::text_kinds;
-use arrow::array::{RecordBatch, RecordBatchOptions};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::stats::Precision;
@@ -350,6 +351,11 @@ fn failed(handle: &SourceHandle, error: Error) -> DataFusionError {
 /// The connector's batch under the planner's schema; a scan of no columns keeps only the number of rows.
 fn rename(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-    let columns = if schema.fields().is_empty() { Vec::new() } else { batch.columns().to_vec() };
+    // Texts come in one layout, and the planner may have promised another.
+    let promised = |(column, field): (&ArrayRef, &FieldRef)| match (column.data_type(), field.data_type()) {
+        (DataType::Utf8, DataType::Utf8View | DataType::LargeUtf8) => cast(column, field.data_type()),
+        _ => Ok(column.clone()),
+    };
+    let columns = batch.columns().iter().zip(schema.fields()).map(promised).collect::<std::result::Result<_, _>>()?;
     settled_batch(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
 }
