@@ -48,6 +48,12 @@ pub trait Dialect: Send + Sync + std::fmt::Debug {
         false
     }
 
+    /// A CASE, so that it has the type of its branches, which is this one here.
+    fn chosen(&self, case: String, data_type: &DataType) -> String {
+        let _ = data_type;
+        case
+    }
+
     /// The longest list of keys that a join sends, and the longest text that comes of it. Servers refuse or choke on more.
     fn keys_max(&self) -> KeysMax {
         KeysMax { keys: 10_000, text_bytes: 512 * 1024 }

@@ -222,6 +222,7 @@ fn case_of(case: &Case, whole: &Expr, scope: Scope<'_>) -> Written {
         add(&mut sql, "ELSE", otherwise)?;
     }
     sql.push_str(" END");
+    let sql = scope.source.dialect().chosen(sql, &result);
     let Some(first) = first else { return Err(not_sent()) };
     Ok(Term { sql, meaning: weir_source::Column { name: String::new(), nullable: true, ..first.meaning }, total, constant: false })
 }

@@ -38,6 +38,11 @@ impl Dialect for MySqlDialect {
         }
     }
 
+    /// Beside a NULL, an unsigned number becomes a decimal.
+    fn chosen(&self, case: String, data_type: &DataType) -> String {
+        if data_type.is_unsigned_integer() { format!("CAST({case} AS UNSIGNED)") } else { case }
+    }
+
     /// The smallest `max_allowed_packet` that servers come with is a megabyte; long lists are joined as a table by the server.
     fn keys_max(&self) -> KeysMax {
         KeysMax { keys: 50_000, text_bytes: 900 * 1024 }
