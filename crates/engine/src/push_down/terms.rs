@@ -102,7 +102,9 @@ fn scalar(function: &ScalarFunction, whole: &Expr, scope: Scope<'_>) -> Written 
         ("abs", _) => Function::Absolute,
         ("character_length", _) => Function::CharLength,
         ("substr", _) => Function::Substring,
-        ("left", [text, count @ Expr::Literal(..)]) => return call(Function::Substring, &[*text, &Expr::Literal(ScalarValue::Int64(Some(1)), None), *count], whole, scope),
+        ("left", [text, count @ Expr::Literal(..)]) => {
+            return call(Function::Substring, &[*text, &Expr::Literal(ScalarValue::Int64(Some(1)), None), *count], whole, scope);
+        }
         ("floor", [_]) => Function::Floor,
         ("ceil", [_]) => Function::Ceil,
         ("round", [number]) => return call(Function::Round, &[*number, &Expr::Literal(ScalarValue::Int64(Some(0)), None)], whole, scope),
@@ -136,7 +138,8 @@ fn as_case(name: &str, a: &Expr, b: &Expr) -> Expr {
 }
 
 pub(super) fn case_folding() -> Reason {
-    Reason::new("case_folding", "which letters are the same without regard to case differs between systems").with_remedy("compare with the letters as they are stored")
+    Reason::new("case_folding", "which letters are the same without regard to case differs between systems")
+        .with_remedy("compare with the letters as they are stored")
 }
 
 pub(super) fn regex_dialect() -> Reason {
