@@ -37,8 +37,9 @@ const MOMENTS: [Sample; 7] = [
     ("TIME(6)", "'00:00:00'|'00:00:00.000001'|'23:59:59.999999'"),
 ];
 
-const TEXTS: &str = "'a'|'A'|'a '|'aa'|''|' '|'é'|'É'|'e'|'ss'|'ß'|'a%'|'a_b'|'it''s'|'a\\\\b'|'a\\0'|'Z'|'~'|'a\\t'";
-const WIDE: &str = "'a'|'A'|'a '|'aa'|''|' '|'é'|'e'|'😀'|'😀a'|'\u{ffff}'|'日本'|'a%'|'a_b'|'it''s'|'a\\\\b'|'a\\0'|'Z'|'~'|'ß'|REPEAT('ä', 9)|'a\u{301}'";
+const TEXTS: &str = "'a'|'A'|'a '|'aa'|''|' '|'é'|'É'|'e'|'ss'|'ß'|'a%'|'a_b'|'it''s'|'a\\\\b'|'a\\0'|'Z'|'~'|'a\\t'|'A'|'a'|'E'";
+const WIDE: &str =
+    "'a'|'A'|'a '|'aa'|''|' '|'é'|'e'|'😀'|'😀a'|'\u{ffff}'|'日本'|'a%'|'a_b'|'it''s'|'a\\\\b'|'a\\0'|'Z'|'~'|'ß'|REPEAT('ä', 9)|'a\u{301}'|'A'|'É'|'a '";
 const PLAIN: &str = "'a'|'A'|'a '|'aa'|''|'b'|'a%'|'Z'";
 
 const KINDS_OF_TEXT: [Sample; 22] = [
