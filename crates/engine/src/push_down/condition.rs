@@ -68,6 +68,13 @@ impl Writer<'_> {
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => self.and(left, right),
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) => self.or(left, right),
             Expr::BinaryExpr(BinaryExpr { left, op, right }) if operation(*op, Operand::Bool(true)).is_some() => self.compare(left, *op, right),
+            Expr::BinaryExpr(BinaryExpr { left, op: Operator::IsDistinctFrom, right }) => self.distinct(left, right, true),
+            Expr::BinaryExpr(BinaryExpr { left, op: Operator::IsNotDistinctFrom, right }) => self.distinct(left, right, false),
+            Expr::Literal(ScalarValue::Boolean(value), _) => Condition::exact(match value {
+                Some(true) => "1 = 1".to_owned(),
+                Some(false) => "1 = 0".to_owned(),
+                None => "1 = NULL".to_owned(),
+            }),
             Expr::Between(Between { expr, negated: false, low, high }) => {
                 let low = Expr::BinaryExpr(BinaryExpr::new(expr.clone(), Operator::GtEq, low.clone()));
                 let high = Expr::BinaryExpr(BinaryExpr::new(expr.clone(), Operator::LtEq, high.clone()));
@@ -164,6 +171,29 @@ impl Writer<'_> {
             Ok((left, right)) => Condition::exact(format!("{left} {sign} {right}")),
             Err(reason) => Condition::Kept(reason),
         }
+    }
+
+    /// `IS [NOT] DISTINCT FROM`, which is never unknown, in words that every source has.
+    fn distinct(&self, left: &Expr, right: &Expr, distinct: bool) -> Condition {
+        let (equal, unequal) = (left.clone().eq(right.clone()), left.clone().not_eq(right.clone()));
+        let (value, other) = match (as_literal(left), as_literal(right)) {
+            (Some(_), Some(_)) => return kept_expression(),
+            (None, Some(literal)) if !literal.is_null() => (left, None),
+            (Some(literal), None) if !literal.is_null() => (right, None),
+            (None, None) => (left, Some(right)),
+            _ => return kept_expression(),
+        };
+        let null = |expr: &Expr| expr.clone().is_null();
+        let not_null = |expr: &Expr| expr.clone().is_not_null();
+        self.write(&match (other, distinct) {
+            (None, true) => null(value).or(unequal),
+            (None, false) => not_null(value).and(equal),
+            (Some(other), true) => {
+                let one_missing = null(value).and(not_null(other)).or(not_null(value).and(null(other)));
+                one_missing.or(not_null(value).and(not_null(other)).and(unequal))
+            }
+            (Some(other), false) => null(value).and(null(other)).or(not_null(value).and(not_null(other)).and(equal)),
+        })
     }
 
     fn like(&self, like: &Like) -> Condition {

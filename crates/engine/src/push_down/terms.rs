@@ -133,7 +133,7 @@ fn truth(expr: &Expr, scope: Scope<'_>) -> Written {
     if !scope.source.dialect().has_booleans() {
         return Err(Reason::new("boolean", "the source has no booleans"));
     }
-    Ok(Term::computed(exact(expr, scope)?, "boolean", DataType::Boolean, true))
+    Ok(Term::computed(format!("({})", exact(expr, scope)?), "boolean", DataType::Boolean, true))
 }
 
 fn exact(expr: &Expr, scope: Scope<'_>) -> Result<String, Reason> {
