@@ -7,7 +7,7 @@ use super::ground;
 async fn psycopg() {
     let (_world, doors, _file) = ground::open().await;
     let said = doors.client("psycopg_client.py", &[]).await;
-    assert_eq!(said, "types\nparameters\nprepared\ncursors\ncopies\ntransactions\ncancels\nnotices\nlists\nsessions\n");
+    assert_eq!(said, "types\nparameters\nprepared\ncursors\ncopies\ntransactions\ncancels\nnotices\nlists\nintervals\nsessions\n");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -21,5 +21,5 @@ async fn sqlalchemy() {
 async fn jdbc() {
     let (_world, doors, _file) = ground::open().await;
     let said = doors.client("JdbcClient.java", &[]).await;
-    assert_eq!(said, "metadata\nprepared\nlists\nstreams\ncancels\n");
+    assert_eq!(said, "metadata\nprepared\nlists\nintervals\nstreams\ncancels\n");
 }

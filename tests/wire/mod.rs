@@ -4,6 +4,8 @@
 mod clients;
 mod doors;
 mod ground;
+mod names;
 mod psql;
+mod refused;
 mod tools;
 mod visible;

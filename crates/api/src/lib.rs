@@ -16,7 +16,7 @@ pub use parameter::Parameter;
 pub use plan_report::{
     Budget, Forecast, ForecastMethod, FragmentReport, Kept, Materialized, PlacementReport, PlanReport, SourceReport, Suggestion, UsedToday, Verdict,
 };
-pub use receipt::{DefinitionUse, KeyUse, Receipt, SourceUse, TableReceipt, thousands};
+pub use receipt::{DefinitionUse, KeyUse, Receipt, SourceUse, TableReceipt, millis, thousands, to_micros};
 pub use service::{Prepared, Query, QueryService, QueryState, QueryStatus, Readiness};
 pub use session::{Door, Session};
 pub use settings::{PushDown, ReadMode, Setting, Settings};

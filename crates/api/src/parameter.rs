@@ -23,6 +23,14 @@ pub enum Parameter {
     Timestamp(i64),
     /// Microseconds since 1970-01-01 UTC.
     TimestampUtc(i64),
+    /// Three parts that never mix.
+    Interval {
+        months: i32,
+        days: i32,
+        micros: i64,
+    },
+    /// A text that the client declared to be an interval, such as `1 day 02:03:04`.
+    IntervalText(String),
     /// A list of one dimension, each item a value or NULL. `element` is the type that the client declared for the items; text where it left that open.
     Array {
         element: DataType,

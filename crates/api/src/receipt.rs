@@ -2,6 +2,7 @@
 //! What an answer says about itself (CONTRACT, 6).
 
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 use weir_base::{AsOfMethod, ByteSize, QueryId, Timestamp, UserName};
 
 /// The receipt: how old the answer is, what left each source, which rules applied.
@@ -23,6 +24,16 @@ pub struct Receipt {
     pub policies: Vec<String>,
     pub elapsed_ms: f64,
     pub cache: String,
+}
+
+/// A duration in milliseconds, to the microsecond.
+pub fn millis(duration: Duration) -> f64 {
+    to_micros(duration.as_secs_f64() * 1000.0)
+}
+
+/// Milliseconds without what is below a microsecond, which a sum of them can have.
+pub fn to_micros(ms: f64) -> f64 {
+    (ms * 1000.0).round() / 1000.0
 }
 
 /// One table that was read.
@@ -95,6 +106,12 @@ pub fn thousands(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn milliseconds_have_no_noise() {
+        assert_eq!(millis(Duration::from_nanos(2_963_327_999)).to_string(), "2963.328");
+        assert_eq!(to_micros(0.1 + 0.2).to_string(), "0.3");
+    }
 
     #[test]
     fn footer_in_two_lines() {

@@ -30,7 +30,7 @@ impl Query {
 /// A statement that was checked but not run.
 #[derive(Debug, Clone)]
 pub struct Prepared {
-    /// Type of each parameter, `$1` first; `None` where nothing in the statement decides it (treated as text).
+    /// Type of each parameter, `$1` first and as many as there are; `None` where nothing in the statement decides it (treated as text).
     pub parameters: Vec<Option<DataType>>,
     /// Columns of the result; empty for a command.
     pub schema: SchemaRef,
@@ -99,10 +99,11 @@ pub trait QueryService: Send + Sync + 'static {
         Ok(asked.to_owned())
     }
 
-    /// Checks one statement and tells its parameters and columns, without touching data.
-    async fn prepare(&self, session: &Arc<Session>, sql: &str) -> Result<Prepared>;
+    /// Checks one statement and tells its parameters and columns, without touching data. `declared` are the types that the client
+    /// has for its parameters, `$1` first, where it has any.
+    async fn prepare(&self, session: &Arc<Session>, sql: &str, declared: &[Option<DataType>]) -> Result<Prepared>;
 
-    /// Runs one statement. The answer streams; dropping it cancels.
+    /// Runs one statement. The answer streams; dropping it cancels. Error: 08P01 for another number of values than it has parameters.
     async fn run(&self, session: &Arc<Session>, query: Query) -> Result<Answer>;
 
     /// The plan in words, without running it.
@@ -121,6 +122,9 @@ pub trait QueryService: Send + Sync + 'static {
     async fn readiness_for(&self, _user: &UserName) -> Readiness {
         self.readiness().await
     }
+
+    /// Whether this user may see what is counted of everybody. Error: 42501.
+    async fn may_see_metrics(&self, user: &UserName) -> Result<()>;
 
     /// Names that may stand after `prefix` in a shell: tables, columns, keywords; for completion.
     async fn complete(&self, session: &Arc<Session>, prefix: &str) -> Vec<String>;

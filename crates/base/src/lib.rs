@@ -2,6 +2,7 @@
 //! The words every room shares: names, errors, the age of answers, units, limits and the clock. No IO.
 
 pub mod as_of;
+pub mod bytea;
 pub mod calendar;
 pub mod clock;
 pub mod error;

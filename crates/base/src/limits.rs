@@ -5,6 +5,8 @@
 pub const SQL_TEXT_BYTES_MAX: usize = 1024 * 1024;
 /// Deepest nesting of expressions and subqueries that is planned.
 pub const SQL_DEPTH_MAX: usize = 200;
+/// Deepest nesting of subqueries in expressions: the query engine checks each of them twice per level, so that a level doubles the work.
+pub const SUBQUERY_DEPTH_MAX: usize = 16;
 /// Longest chain of operators, joins or set operations: each is a level of the tree, and trees are walked by recursion on
 /// stacks of 2 MiB.
 pub const SQL_CHAIN_MAX: usize = 500;
@@ -43,6 +45,10 @@ pub const QUERY_LOG_ROWS_MAX: usize = 200_000;
 pub const FORECASTS_KEPT_MAX: usize = 1_000;
 /// How long a question waits for a source's forecast before it runs without one.
 pub const FORECAST_WAIT_MS_MAX: u64 = 1_000;
+/// Keys that a join sends to the source of its other side; more are looked up here.
+pub const KEYS_MAX: usize = 500_000;
+/// Bytes of such keys, for each partition of the join.
+pub const KEY_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Nearest names offered when a name is unknown.
 pub const SUGGESTIONS_MAX: usize = 3;
 

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The engine as its doors see it: one question goes through bind, secure, route, push down, admit and execute, in this order.
 
-use crate::bind::{Command, bind, classify, parse, split};
+use crate::bind::names::SYSTEM;
+use crate::bind::{Bound, Command, bind, bind_open, check_count, classify, parse, split};
 use crate::pg_catalog::Catalogs;
 use crate::plan::plan;
 use crate::registry::Registry;
 use crate::run::QueryRun;
 use crate::session::{PlanningSession, template};
 use crate::shared::Shared;
-use crate::{EngineParts, admit, complete, execute, explain, parameters, secure, settings, write};
-use arrow::datatypes::{Schema, SchemaRef};
+use crate::{EngineParts, admit, complete, execute, explain, parameters, secure, settings, verify, write};
+use arrow::datatypes::{DataType, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::sql::sqlparser::ast::Statement;
 use std::sync::Arc;
 use weir_api::{Answer, Parameter, PlanReport, Prepared, Query, QueryService, QueryStatus, Readiness, Session};
-use weir_base::{Error, ErrorCode, QueryId, Result, UserName};
+use weir_base::{Error, ErrorCode, QueryId, Result, TableName, UserName};
+use weir_policy::{Access, Action};
+
+/// What is counted of everybody has a name that a grant can be about.
+const METRICS: &str = "metrics";
 
 /// Answers questions over all places of one configuration.
 #[derive(Debug)]
@@ -62,9 +67,13 @@ impl Engine {
         let command = classify(parse(&query.sql)?)?;
         let principal = shared.parts.policy.principal(&session.user)?;
         let planning = PlanningSession::new(shared, session, &principal, run);
+        if !command.takes_parameters() {
+            check_count(0, query.params.len())?;
+        }
         match command {
             Command::Question(statement) => self.question(&planning, *statement, &query.params).await,
             Command::Explain(request) => explain::explain(&planning, shared, request, &query.params).await,
+            Command::Verify(statement) => verify::verify(&planning, shared, *statement, &query.params).await,
             Command::Set(assignments) => settings::set(session, &assignments).map(|()| execute::command(shared, run, "SET".into())),
             Command::SetLocal(assignments) => session.set_for_block(&assignments).map(|()| execute::command(shared, run, "SET".into())),
             Command::Reset(name) => settings::reset(session, name.as_deref()).map(|()| execute::command(shared, run, "RESET".into())),
@@ -77,36 +86,46 @@ impl Engine {
 
     /// The way of one question; each word is a stage and a module.
     async fn question(&self, planning: &PlanningSession<'_>, statement: Statement, params: &[Parameter]) -> Result<Answer> {
-        let bound = bind(planning, statement, Some(params)).await?;
+        let bound = bind(planning, statement, params).await?;
         let physical = plan(planning, bound).await?;
         admit::admit(&physical, planning.run).await?;
         execute::execute(&self.shared, planning.run, physical)
     }
 
-    async fn prepared(&self, planning: &PlanningSession<'_>, sql: &str) -> Result<Prepared> {
+    async fn prepared(&self, planning: &PlanningSession<'_>, sql: &str, declared: &[Option<DataType>]) -> Result<Prepared> {
         match classify(parse(sql)?)? {
-            Command::Question(statement) => prepared_question(planning, *statement).await,
+            Command::Question(statement) => prepared_question(planning, *statement, declared).await,
             Command::Explain(request) => {
-                let inner = prepared_question(planning, *request.inner).await?;
+                let inner = prepared_question(planning, *request.inner, declared).await?;
                 Ok(Prepared { schema: explain::schema(), ..inner })
+            }
+            Command::Verify(statement) => {
+                let inner = prepared_question(planning, *statement, declared).await?;
+                Ok(Prepared { schema: verify::schema(), ..inner })
             }
             Command::Show(name) => Ok(returning(settings::show_schema(Some(&name)))),
             Command::ShowAll => Ok(returning(settings::show_schema(None))),
-            Command::Insert(statement) => {
-                let bound = bind(planning, *statement, None).await?;
-                Ok(Prepared { parameters: parameters::told_types(&bound.plan, &bound.lists)?, schema: Arc::new(Schema::empty()), returns_rows: false })
-            }
-            _ => Ok(Prepared { parameters: Vec::new(), schema: Arc::new(Schema::empty()), returns_rows: false }),
+            Command::Insert(statement) => Ok(taking(parameters::told_types(&bind_open(planning, *statement, declared).await?)?)),
+            Command::CreateTable(table) => match table.query {
+                Some(query) => Ok(taking(parameters::told_types(&bind_open(planning, Statement::Query(query), declared).await?)?)),
+                None => Ok(taking(Vec::new())),
+            },
+            _ => Ok(taking(Vec::new())),
         }
     }
 }
 
-async fn prepared_question(planning: &PlanningSession<'_>, statement: Statement) -> Result<Prepared> {
-    let bound = bind(planning, statement, None).await?;
+async fn prepared_question(planning: &PlanningSession<'_>, statement: Statement, declared: &[Option<DataType>]) -> Result<Prepared> {
+    let bound = bind_open(planning, statement, declared).await?;
     let authorized = secure::secure(bound, planning.principal)?;
-    let plan = &authorized.plan().plan;
-    let schema: SchemaRef = authorized.plan().names.show(&Arc::new(plan.schema().as_arrow().clone()));
-    Ok(Prepared { parameters: parameters::told_types(plan, &authorized.plan().lists)?, schema, returns_rows: true })
+    let bound: &Bound = authorized.plan();
+    let schema: SchemaRef = bound.names.show(&Arc::new(bound.plan.schema().as_arrow().clone()));
+    Ok(Prepared { parameters: parameters::told_types(bound)?, schema, returns_rows: true })
+}
+
+/// A command, with the types of its parameters.
+fn taking(parameters: Vec<Option<DataType>>) -> Prepared {
+    Prepared { parameters, schema: Arc::new(Schema::empty()), returns_rows: false }
 }
 
 fn returning(schema: SchemaRef) -> Prepared {
@@ -140,10 +159,10 @@ impl QueryService for Engine {
         crate::pg_catalog::entered(&self.shared, &principal, asked)
     }
 
-    async fn prepare(&self, session: &Arc<Session>, sql: &str) -> Result<Prepared> {
+    async fn prepare(&self, session: &Arc<Session>, sql: &str, declared: &[Option<DataType>]) -> Result<Prepared> {
         let principal = self.shared.parts.policy.principal(&session.user)?;
         let run = QueryRun::begin(session, QueryId::fresh(), sql, self.shared.parts.clock.as_ref());
-        self.prepared(&PlanningSession::new(&self.shared, session, &principal, &run), sql).await
+        self.prepared(&PlanningSession::new(&self.shared, session, &principal, &run), sql, declared).await
     }
 
     async fn run(&self, session: &Arc<Session>, query: Query) -> Result<Answer> {
@@ -204,6 +223,11 @@ impl QueryService for Engine {
         let all = self.readiness().await;
         let Ok(principal) = self.shared.parts.policy.principal(user) else { return Readiness { unreachable: Vec::new(), ..all } };
         Readiness { unreachable: all.unreachable.into_iter().filter(|source| principal.may_reach(source)).collect(), ..all }
+    }
+
+    async fn may_see_metrics(&self, user: &UserName) -> Result<()> {
+        let metrics = Access { action: Action::Select, table: TableName::new(SYSTEM, SYSTEM, METRICS) };
+        self.shared.parts.policy.principal(user)?.decide_granted(&metrics)
     }
 
     async fn complete(&self, session: &Arc<Session>, prefix: &str) -> Vec<String> {

@@ -167,7 +167,7 @@ fn from_arrow(error: &ArrowError) -> Error {
 }
 
 fn from_not_implemented(text: &str) -> Error {
-    if text.contains("OuterReferenceColumn") {
+    if text.contains("OuterReferenceColumn") || text.contains("does not support logical expression ScalarSubquery") {
         return Error::new(ErrorCode::Unsupported, "this subquery over columns of the query around it is not in Weir")
             .with_hint("write it as a join; for the first row of each group, number the rows with row_number() OVER (PARTITION BY …)");
     }
@@ -206,6 +206,12 @@ fn from_plan_text(text: &str) -> Error {
 /// A function that is not there, or not for these arguments.
 fn from_function_text(text: &str) -> Option<Error> {
     if let Some((_, rest)) = text.split_once("Invalid function '") {
+        let (name, _) = rest.split_once('\'')?;
+        return Some(Error::new(ErrorCode::UnknownFunction, format!("function {name} does not exist")));
+    }
+    if let Some((_, rest)) = text.split_once("table function '").or_else(|| text.split_once("Table function '"))
+        && text.contains("not found")
+    {
         let (name, _) = rest.split_once('\'')?;
         return Some(Error::new(ErrorCode::UnknownFunction, format!("function {name} does not exist")));
     }

@@ -70,7 +70,7 @@ pub(crate) async fn report(planning: &PlanningSession<'_>, statement: Statement,
 }
 
 async fn reported(planning: &PlanningSession<'_>, statement: Statement, params: &[Parameter]) -> Result<(PlanReport, Authorized<Physical>)> {
-    let bound = bind(planning, statement, Some(params)).await?;
+    let bound = bind(planning, statement, params).await?;
     let placements = placements(planning, &bound)?;
     let physical = plan(planning, bound).await?;
     let leaves = Leaves::of(&physical.plan().plan);

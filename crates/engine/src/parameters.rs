@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Parameters: what types a statement wants for them, and their values bound into its plan. Never as text.
 
-use crate::bind::Spread;
+use crate::bind::{Bound, Spread, interval_of_text};
 use crate::errors::from_datafusion;
 use crate::moments;
-use arrow::datatypes::{DataType, Field, TimeUnit};
+use arrow::datatypes::{DataType, Field, IntervalMonthDayNano, TimeUnit};
 use datafusion::common::ParamValues;
 use datafusion::common::ScalarValue;
 use datafusion::common::metadata::ScalarAndMetadata;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use weir_api::Parameter;
 use weir_base::limits::PARAMETERS_MAX;
@@ -24,8 +23,11 @@ pub(crate) fn types(plan: &LogicalPlan) -> Result<Vec<Option<DataType>>> {
 }
 
 /// As `types`, for a client that is told before it sends values: a parameter that is cast (`$1::int`) has that type, and `lists` are lists of theirs.
-pub(crate) fn told_types(plan: &LogicalPlan, lists: &BTreeSet<usize>) -> Result<Vec<Option<DataType>>> {
+/// There are as many as the statement has parameters, also where the plan has no use for one.
+pub(crate) fn told_types(bound: &Bound) -> Result<Vec<Option<DataType>>> {
+    let (plan, lists) = (&bound.plan, &bound.lists);
     let mut types = types(plan)?;
+    types.resize(bound.parameter_count.max(types.len()), None);
     plan.apply_with_subqueries(|node| {
         node.apply_expressions(|expr| {
             expr.apply(|inner| {
@@ -50,13 +52,6 @@ pub(crate) fn told_types(plan: &LogicalPlan, lists: &BTreeSet<usize>) -> Result<
 pub(crate) fn fill(plan: LogicalPlan, spread: &Spread, zone: &str) -> Result<LogicalPlan> {
     let params = &spread.params;
     let wanted = types(&plan)?;
-    if wanted.len() > params.len() {
-        return Err(Error::new(ErrorCode::Protocol, "a parameter has no value").with_detail(format!(
-            "the statement has {}, {} were given",
-            wanted.len(),
-            params.len()
-        )));
-    }
     if params.is_empty() {
         return Ok(plan);
     }
@@ -132,7 +127,46 @@ fn plain(index: usize, param: &Parameter) -> Result<ScalarValue> {
         Parameter::Timestamp(micros) => ScalarValue::TimestampMicrosecond(Some(*micros), None),
         Parameter::Array { element, items } => array(index, element, items)?,
         Parameter::TimestampUtc(micros) => ScalarValue::TimestampMicrosecond(Some(*micros), Some("UTC".into())),
+        Parameter::Interval { months, days, micros } => interval(index, *months, *days, *micros)?,
+        Parameter::IntervalText(text) => {
+            let span = interval_of_text(text).map_err(|error| error.with_detail(format!("parameter ${index}")))?;
+            let narrow = |count: i64| i32::try_from(count).map_err(|_| far(index));
+            interval(index, narrow(span.months)?, narrow(span.days)?, span.micros)?
+        }
     })
+}
+
+/// The query engine counts nanoseconds, so that the part below a day ends at 292 years. Error: 22008 beyond.
+fn interval(index: usize, months: i32, days: i32, micros: i64) -> Result<ScalarValue> {
+    let nanos = micros.checked_mul(1_000).ok_or_else(|| far(index))?;
+    Ok(ScalarValue::IntervalMonthDayNano(Some(IntervalMonthDayNano::new(months, days, nanos))))
+}
+
+fn far(index: usize) -> Error {
+    Error::new(ErrorCode::MomentOutOfRange, "interval out of range").with_detail(format!("parameter ${index}"))
+}
+
+/// The type of the items of a list parameter that is unnested; a text is read as the list that it spells.
+/// Errors: 42804 for a value that is no list or has items of different types, 22P02 for a text that is none.
+pub(crate) fn item_type(number: usize, params: &mut [Parameter]) -> Result<DataType> {
+    let Some(param) = params.get_mut(number - 1) else { return Ok(DataType::Utf8) };
+    if let Parameter::Text(text) = param {
+        let items = Parameter::array_items(text).ok_or_else(|| {
+            let error = Error::new(ErrorCode::BadValue, "a parameter is not a list").with_detail(format!("parameter ${number}"));
+            error.with_hint("write a list as {1,2,3}")
+        })?;
+        let items = items.into_iter().map(|item| item.map_or(Parameter::Null, Parameter::Text)).collect();
+        *param = Parameter::Array { element: DataType::Utf8, items };
+    }
+    match param {
+        Parameter::Null => Ok(DataType::Utf8),
+        Parameter::Array { element, items } if *element == DataType::Utf8 => {
+            let items = items.iter().map(|item| plain(number, item)).collect::<Result<Vec<_>>>()?;
+            common(number, &items)
+        }
+        Parameter::Array { element, .. } => Ok(element.clone()),
+        _ => Err(Error::new(ErrorCode::TypeMismatch, "unnest needs a list").with_detail(format!("parameter ${number} is a single value"))),
+    }
 }
 
 /// A list whose items all have one type: the one that the client declared, or the one that holds them all.
@@ -188,6 +222,20 @@ mod tests {
     fn decimals_keep_their_digits() {
         assert_eq!(decimal("-12.50"), Some(ScalarValue::Decimal128(Some(-1250), 38, 2)));
         assert_eq!(decimal("1e5"), None);
+    }
+
+    #[test]
+    fn intervals_keep_their_three_parts() {
+        let parts = |param: Parameter| match plain(1, &param) {
+            Ok(ScalarValue::IntervalMonthDayNano(Some(interval))) => Ok((interval.months, interval.days, interval.nanoseconds)),
+            Ok(other) => panic!("{other:?}"),
+            Err(error) => Err(error.code()),
+        };
+        assert_eq!(parts(Parameter::Interval { months: 14, days: -3, micros: 5 }), Ok((14, -3, 5_000)));
+        assert_eq!(parts(Parameter::IntervalText("1 years 2 mons -3 days 04:05:06.789".into())), Ok((14, -3, 14_706_789_000_000)));
+        assert_eq!(parts(Parameter::IntervalText("P1Y2M3DT4H".into())), Ok((14, 3, 14_400_000_000_000)));
+        assert_eq!(parts(Parameter::Interval { months: 0, days: 0, micros: i64::MAX }), Err(ErrorCode::MomentOutOfRange));
+        assert_eq!(parts(Parameter::IntervalText("soon".into())), Err(ErrorCode::BadMoment));
     }
 
     #[test]

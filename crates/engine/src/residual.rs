@@ -4,18 +4,19 @@
 use crate::bind::{Bound, OutputNames};
 use crate::errors::from_datafusion;
 use crate::membership::Joins;
-use crate::push_down::cut_plan;
+use crate::push_down::{cut_plan, regroup};
+use crate::replay::read_once;
 use crate::scan::{LakeScan, SourceScan};
 use arrow::datatypes::{FieldRef, Schema};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::datasource::source_as_provider;
 use datafusion::execution::SessionState;
-use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::logical_expr::{LogicalPlan, TableScan};
 use datafusion::physical_plan::ExecutionPlan;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use weir_api::PushDown;
+use weir_base::limits::{KEY_BYTES_MAX, KEYS_MAX};
 use weir_base::{Result, SourceName};
 use weir_policy::Authorized;
 
@@ -29,15 +30,16 @@ pub(crate) struct Physical {
 /// Optimizes, which moves filters, projections and limits into the scans, and picks the operators for the rest.
 pub(crate) async fn plan(bound: Authorized<Bound>, pushdown: PushDown, memory_bytes_max: usize) -> Result<Authorized<Physical>> {
     let optimized = bound.plan().state.optimize(&bound.plan().plan).map_err(from_datafusion)?;
+    let optimized = if pushdown == PushDown::Off { optimized } else { regroup(optimized, &bound.plan().state).map_err(from_datafusion)? };
     let optimized = cut_plan(optimized, pushdown).map_err(from_datafusion)?;
     let mut state = bound.plan().state.clone();
+    let options = &mut state.config_mut().options_mut().optimizer;
+    options.hash_join_inlist_pushdown_max_distinct_values = KEYS_MAX;
+    options.hash_join_inlist_pushdown_max_size = KEY_BYTES_MAX;
     let joins = Joins::of(&optimized);
     if joins.count_nulls {
         // What a join learns of its keys would keep rows with NULL keys out of a scan on its other side.
         state.config_mut().options_mut().optimizer.enable_join_dynamic_filter_pushdown = false;
-    }
-    if joins.confuse_filters {
-        state = without_late_filters(state);
     }
     if joins_outgrow(&optimized, memory_bytes_max) && !joins.need_hash_join {
         // A hash join keeps one side in memory and cannot spill; sorted merges can.
@@ -52,13 +54,8 @@ pub(crate) async fn plan(bound: Authorized<Bound>, pushdown: PushDown, memory_by
             again.map_err(|_| from_datafusion(first))?
         }
     };
+    let plan = read_once(plan).map_err(from_datafusion)?;
     bound.map(|bound| Ok(Physical { plan, state, names: bound.names }))
-}
-
-/// The state without the rules that send filters down a plan of operators. What the scans can do they were told before.
-fn without_late_filters(state: SessionState) -> SessionState {
-    let kept = state.physical_optimizers().iter().filter(|rule| !rule.name().starts_with("FilterPushdown")).cloned().collect();
-    SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rules(kept).build()
 }
 
 /// Whether the smaller side of some join may not fit: taken to be so when the second largest table is over a quarter of the memory.

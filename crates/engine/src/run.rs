@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Instant;
 use tokio_util::sync::CancellationToken;
-use weir_api::{Ages, QueryState, QueryStatus, Receipt, Session, SourceUse, TableReceipt};
+use weir_api::{Ages, QueryState, QueryStatus, Receipt, Session, SourceUse, TableReceipt, millis, to_micros};
 use weir_base::{AsOf, AsOfMethod, Clock, Error, ErrorCode, QueryId, Result, SessionId, SourceName, Span, Timestamp, UserName};
 use weir_guard::{Admission, Ledger, MeterReading, Permit};
 use weir_lake::ScanMeter;
@@ -198,7 +198,7 @@ impl QueryRun {
     pub fn elapsed_ms(&self) -> f64 {
         match self.ended.get() {
             Some(ended) => ended.elapsed_ms,
-            None => self.started.elapsed().as_secs_f64() * 1000.0,
+            None => millis(self.started.elapsed()),
         }
     }
 
@@ -289,8 +289,8 @@ fn together(a: &SourceUse, b: &SourceUse) -> SourceUse {
         statements: a.statements + b.statements,
         rows: a.rows + b.rows,
         bytes: a.bytes + b.bytes,
-        ms: a.ms + b.ms,
-        queued_ms: a.queued_ms + b.queued_ms,
+        ms: to_micros(a.ms + b.ms),
+        queued_ms: to_micros(a.queued_ms + b.queued_ms),
         forecast_rows: a.forecast_rows.zip(b.forecast_rows).map(|(a, b)| a + b),
     }
 }
@@ -299,6 +299,6 @@ fn add(known: &mut SourceUse, reading: &MeterReading) {
     known.statements += 1;
     known.rows += reading.rows;
     known.bytes += reading.bytes;
-    known.ms += reading.elapsed.as_secs_f64() * 1000.0;
-    known.queued_ms += reading.queued.as_secs_f64() * 1000.0;
+    known.ms = to_micros(known.ms + millis(reading.elapsed));
+    known.queued_ms = to_micros(known.queued_ms + millis(reading.queued));
 }

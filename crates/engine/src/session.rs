@@ -67,7 +67,7 @@ impl PlanningSession<'_> {
 
     /// The catalog as this statement sees it.
     pub async fn reader(&self) -> Result<&Arc<Reader>> {
-        self.catalog.get_or_try_init(|| crate::pg_catalog::reader(self)).await
+        self.catalog.get_or_try_init(|| crate::pg_catalog::reader(self, database(self.session))).await
     }
 }
 
@@ -103,5 +103,5 @@ pub(crate) fn template(config: &crate::EngineConfig) -> Result<SessionState> {
     // A CASE says one thing of whether it can be NULL before it is planned, and another after.
     options.execution.skip_physical_aggregate_schema_check = true;
     let builder = SessionStateBuilder::new().with_config(session).with_runtime_env(runtime).with_default_features().with_file_formats(Vec::new());
-    Ok(builder.with_optimizer_rules(shortcuts::optimizer_rules()).build())
+    Ok(crate::fence::fenced(builder.with_optimizer_rules(shortcuts::optimizer_rules()).build()))
 }

@@ -7,6 +7,7 @@ use crate::registry::Registry;
 use crate::run::QueryRun;
 use datafusion::execution::SessionState;
 use std::sync::Arc;
+use weir_api::millis;
 use weir_base::Error;
 use weir_catalog::{QueryRecord, StatementRecord};
 
@@ -39,8 +40,8 @@ impl Shared {
             forecast_bytes: None,
             rows: reading.rows,
             bytes: reading.bytes,
-            ms: reading.elapsed.as_secs_f64() * 1000.0,
-            queued_ms: reading.queued.as_secs_f64() * 1000.0,
+            ms: millis(reading.elapsed),
+            queued_ms: millis(reading.queued),
             outcome: reading.outcome.word().to_owned(),
         });
         QueryRecord {

@@ -94,6 +94,13 @@ impl Principal {
         }
     }
 
+    /// Decides on something that is not for everyone even where it is in the `system` schema: a grant has to name it.
+    /// Error: 42501.
+    pub fn decide_granted(&self, access: &Access) -> Result<()> {
+        let granted = self.open || self.grants().any(|grant| grant.allow.contains(&access.action) && grant.on.matches(&access.table));
+        if granted { Ok(()) } else { Err(self.denied(access)) }
+    }
+
     fn grants(&self) -> impl Iterator<Item = &Grant> {
         self.roles.iter().flat_map(|role| role.grants.iter())
     }
@@ -126,6 +133,19 @@ mod tests {
         let error = analyst().decide(&[select, insert]).unwrap_err();
         assert_eq!(error.message(), "no right to insert app_pg.public.customers");
         assert_eq!(error.code(), ErrorCode::Forbidden);
+    }
+
+    #[test]
+    fn what_is_about_everybody_needs_a_grant_of_its_own() {
+        let metrics = Access { action: Action::Select, table: TableName::new("system", "system", "metrics") };
+        assert!(analyst().may(Action::Select, &metrics.table));
+        assert_eq!(analyst().decide_granted(&metrics).unwrap_err().message(), "no right to select system.system.metrics");
+        for on in ["system.system.metrics", "*.*.*"] {
+            let role = Arc::new(Role { name: "operator".into(), grants: vec![Grant { on: on.parse().unwrap(), allow: vec![Action::Select] }] });
+            let operator = Policy::closed([(UserName::new("prom"), vec![role])]).principal(&UserName::new("prom")).unwrap();
+            assert!(operator.decide_granted(&metrics).is_ok(), "{on}");
+        }
+        assert!(Policy::open().principal(&UserName::new("eve")).unwrap().decide_granted(&metrics).is_ok());
     }
 
     #[test]

@@ -176,7 +176,7 @@ impl MariaDb {
         self.server.log_path()
     }
 
-    /// The server's folder (`data`, `log`).
+    /// The server's folder (`data`, `log`, `tmp`).
     pub fn folder(&self) -> &Path {
         self.server.folder().path()
     }
@@ -200,6 +200,7 @@ impl MariaDb {
         let folder = self.server.folder();
         let mut command: Vec<OsString> = vec![self.programs.server.clone().into(), "--no-defaults".into()];
         command.push(option("datadir", &folder.join("data")));
+        command.push(option("tmpdir", &temporary(folder)?));
         command.push(option("init-file", &folder.join("init.sql")));
         command.push(option("pid-file", &folder.join("mariadbd.pid")));
         command.push(format!("--port={}", self.port).into());
@@ -234,6 +235,14 @@ fn superuser_sql(password: &str) -> String {
         format!("GRANT ALL PRIVILEGES ON *.* TO '{SUPERUSER}'@'127.0.0.1' WITH GRANT OPTION;\n"),
     ]
     .join("\n")
+}
+
+/// Where the server keeps temporary tables: a folder of its own. At its start a MariaDB removes every `#sql…` file from this
+/// folder, those of other servers too, and one that loses the file of a temporary table it is about to open crashes.
+fn temporary(folder: &Folder) -> Result<PathBuf> {
+    let path = folder.join("tmp");
+    fs::create_dir_all(&path).map_err(|e| trouble("cannot create a folder for temporary tables", &path, &e))?;
+    Ok(path)
 }
 
 fn option(name: &str, path: &Path) -> OsString {
@@ -275,7 +284,13 @@ impl Programs {
         let data = folder.join("data");
         fs::create_dir_all(&data).map_err(|e| trouble("cannot create a data folder", &data, &e))?;
         let args = ["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve", LOG_FILE_SIZE];
-        Tool::new(&self.install).args(args).args(self.as_root()).args([option("datadir", &data)]).in_folder(folder.path()).run().await?;
+        Tool::new(&self.install)
+            .args(args)
+            .args(self.as_root())
+            .args([option("datadir", &data), option("tmpdir", &temporary(folder)?)])
+            .in_folder(folder.path())
+            .run()
+            .await?;
         template.keep(folder.path(), &["data"]).await
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One server process under a small shell supervisor, which ends it (and removes its folder) when this process is gone.
+//! One server process under a small shell supervisor, which ends it (and removes its folder) when this process is gone, and
+//! which does not keep quiet about a server that crashed.
 
 use crate::folder::{Folder, trouble};
 use crate::program::last_lines;
@@ -15,6 +16,8 @@ use weir_base::{Error, ErrorCode, Result};
 
 const SUPERVISE: &str = include_str!("supervise.sh");
 const LOG_LINES_SHOWN: usize = 15;
+/// Names the folder for the reports on crashed servers; without it they go where temporary files go.
+const REPORTS_VARIABLE: &str = "WEIR_CRASH_REPORTS";
 const READY_WITHIN: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(30);
 
@@ -77,15 +80,16 @@ impl Server {
 
     /// Starts `command`; when the value is dropped or this process dies it gets `signal`. Does not wait until it is ready.
     pub(crate) fn start(&mut self, command: &[OsString], signal: Signal) -> Result<()> {
-        for name in ["ended", "pid"] {
+        for name in ["asked", "ended", "pid"] {
             self.forget(name)?;
         }
         let after = if self.folder.kept() { "keep" } else { "remove" };
         let mut shell = Command::new("/bin/sh");
-        shell.args(["-c", SUPERVISE, "weir-supervise"]).arg(self.folder.path()).args([signal.word(), after]).args(command);
+        shell.args(["-c", SUPERVISE, "weir-supervise"]).arg(self.folder.path()).args([signal.word(), after]).arg(reports()?).args(command);
         shell.env("LC_ALL", "C.UTF-8").current_dir(self.folder.path());
         // A group of its own: Ctrl-C in the terminal is for us, and we end the servers in our order.
-        shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+        // Its standard error is ours: a crash is told also when nobody asks this value any more.
+        shell.stdin(Stdio::piped()).stdout(Stdio::null()).process_group(0);
         let mut supervisor = shell.spawn().map_err(|e| Error::internal("cannot start a supervisor").with_detail(e.to_string()))?;
         let pipe = supervisor.stdin.take();
         self.running = Some(Running { supervisor, pipe });
@@ -179,6 +183,14 @@ impl Server {
             Err(e) => Err(trouble("cannot remove a file", &path, &e)),
         }
     }
+}
+
+/// Where the reports on crashed servers go. They outlive the servers and their folders.
+fn reports() -> Result<PathBuf> {
+    let named = std::env::var_os(REPORTS_VARIABLE).filter(|value| !value.is_empty());
+    let folder = named.map_or_else(std::env::temp_dir, PathBuf::from);
+    // The supervisor stands in the server's folder.
+    std::path::absolute(&folder).map_err(|e| trouble("cannot resolve the folder for crash reports", &folder, &e))
 }
 
 /// The direct children of a process, from /proc.

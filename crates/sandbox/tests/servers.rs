@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Each private server starts, answers a real client, and is gone after its value, or its whole process.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use weir_base::{ErrorCode, Result};
-use weir_sandbox::{MariaDb, Postgres, S3, Snowflake, venv};
+use weir_sandbox::{MariaDb, Postgres, S3, Snowflake, random_word, venv};
 
 fn listens(port: u16) -> bool {
     TcpStream::connect(("127.0.0.1", port)).is_ok()
@@ -176,12 +177,14 @@ fn until(what: &str, condition: impl Fn() -> bool) {
     }
 }
 
-#[test]
-fn a_killed_process_takes_its_servers_with_it() {
-    let mut services = Command::new(env!("CARGO_BIN_EXE_weir-services")).args(["postgres", "replica", "mariadb", "s3"]).stdout(Stdio::piped()).spawn().unwrap();
-    let out = BufReader::new(services.stdout.take().unwrap());
+/// The services command with these services, and what it exported once all of them ran.
+fn services(kinds: &[&str], prepare: impl FnOnce(&mut Command)) -> (Child, Vec<String>) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weir-services"));
+    command.args(kinds).arg("s3").stdout(Stdio::piped());
+    prepare(&mut command);
+    let mut services = command.spawn().unwrap();
     let mut lines = Vec::new();
-    for line in out.lines() {
+    for line in BufReader::new(services.stdout.take().unwrap()).lines() {
         let line = line.unwrap();
         let last = line.contains("WEIR_S3_FOLDER");
         lines.push(line);
@@ -189,6 +192,12 @@ fn a_killed_process_takes_its_servers_with_it() {
             break;
         }
     }
+    (services, lines)
+}
+
+#[test]
+fn a_killed_process_takes_its_servers_with_it() {
+    let (mut services, lines) = services(&["postgres", "replica", "mariadb"], |_| {});
     let ports: Vec<u16> =
         ["WEIR_POSTGRES_URL", "WEIR_REPLICA_URL", "WEIR_MARIADB_URL", "WEIR_S3_ENDPOINT"].iter().map(|name| port_of(exported(&lines, name))).collect();
     let mut folders: Vec<PathBuf> =
@@ -201,6 +210,100 @@ fn a_killed_process_takes_its_servers_with_it() {
     services.wait().unwrap();
     until("ports closed", || ports.iter().all(|port| !listens(*port)));
     until("folders removed", || folders.iter().all(|folder| !folder.exists()));
+}
+
+/// A folder that goes with the value.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(word: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("weir-{word}-{}", random_word(8)));
+        std::fs::create_dir(&folder).unwrap();
+        // The account of PostgreSQL has to pass through.
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+        Self(folder)
+    }
+
+    fn names(&self) -> Vec<String> {
+        std::fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        std::fs::remove_dir_all(&self.0).unwrap();
+    }
+}
+
+/// The temporary tables of a MariaDB that the machine runs may be in the same place: a starting server would remove them,
+/// and the other one crashes when it opens one.
+#[test]
+fn a_starting_mariadb_removes_no_temporary_tables_of_others() {
+    let (shared, cache) = (Scratch::new("shared-tmp"), Scratch::new("cache"));
+    let theirs = ["#sql-temptable-2a3e-7-1.MAI", "#sql-temptable-2a3e-7-1.MAD"];
+    for name in theirs {
+        std::fs::write(shared.0.join(name), "an open table").unwrap();
+    }
+    // Without templates in the cache, its tables are made first: that starts a server too.
+    let (mut services, lines) = services(&["mariadb"], |command| {
+        command.env("TMPDIR", &shared.0).env("XDG_CACHE_HOME", &cache.0);
+    });
+    let own = PathBuf::from(exported(&lines, "WEIR_MARIADB_FOLDER"));
+    let temporary = own.join("tmp").is_dir();
+    services.kill().unwrap();
+    services.wait().unwrap();
+    until("folder removed", || !own.exists());
+    assert!(temporary && own.starts_with(&shared.0));
+    let left = shared.names();
+    assert!(theirs.iter().all(|name| left.iter().any(|there| there == name)), "{left:?}");
+}
+
+/// Sends the signal of a wild pointer.
+fn crash(process: &str) {
+    assert!(Command::new("kill").args(["-s", "SEGV", process.trim()]).status().unwrap().success());
+}
+
+#[test]
+fn a_server_that_crashed_is_told_of() {
+    let reports = Scratch::new("reports");
+    let (mut services, lines) = services(&["postgres", "replica", "mariadb"], |command| {
+        command.env("WEIR_CRASH_REPORTS", &reports.0).stderr(Stdio::piped());
+    });
+    let folder = |name: &str| PathBuf::from(exported(&lines, name));
+    let (mariadb, replica, postgres) = (folder("WEIR_MARIADB_FOLDER"), folder("WEIR_REPLICA_FOLDER"), folder("WEIR_POSTGRES_FOLDER"));
+    crash(&std::fs::read_to_string(mariadb.join("pid")).unwrap());
+    crash(&std::fs::read_to_string(replica.join("pid")).unwrap());
+    until("two servers ended", || mariadb.join("ended").exists() && replica.join("ended").exists());
+    assert_eq!(reports.names().len(), 2);
+    // PostgreSQL outlives the crash of one session: it starts itself again, and only its log knows.
+    let url = exported(&lines, "WEIR_POSTGRES_URL");
+    let session = |sql: &str| Command::new("psql").args(["-X", "-A", "-t", "-c", sql, url]).output().unwrap();
+    let writer = session("SELECT pid FROM pg_stat_activity WHERE backend_type = 'background writer'").stdout;
+    crash(&String::from_utf8(writer).unwrap());
+    until("PostgreSQL answers again", || {
+        std::fs::read_to_string(postgres.join("log")).unwrap().contains("was terminated by signal 11") && session("SELECT 1").stdout == b"1\n"
+    });
+
+    services.kill().unwrap();
+    let mut told = String::new();
+    services.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+    services.wait().unwrap();
+    let crashes = [(&mariadb, "killed by signal 11"), (&replica, "killed by signal 11"), (&postgres, "was terminated by signal 11")];
+    let files = reports.names();
+    // The S3 store ended with its process, as it should.
+    assert_eq!(files.len(), crashes.len(), "{files:?}");
+    for (server, how) in crashes {
+        let beginning = format!("weir-crash-{}-", server.file_name().unwrap().display());
+        let name = files.iter().find(|name| name.starts_with(&beginning)).unwrap_or_else(|| panic!("{beginning} is not among {files:?}"));
+        let path = reports.0.join(name);
+        let report = std::fs::read_to_string(&path).unwrap();
+        assert!(report.starts_with("weir-sandbox: a private server crashed\n") && report.contains(how), "{report}");
+        assert!(told.contains(report.trim_end()), "not shown: {report}");
+        assert!(told.contains(&format!("a private server had crashed, see {}\n", path.display())), "{told}");
+    }
+    let report = |server: &Path| files.iter().find(|name| name.contains(&*server.file_name().unwrap().to_string_lossy())).unwrap();
+    let log = std::fs::read_to_string(reports.0.join(report(&mariadb))).unwrap();
+    assert!(log.contains("mariadbd got signal 11") && log.contains("--tmpdir="), "{log}");
 }
 
 #[test]

@@ -60,6 +60,8 @@ pub trait Source: Send + Sync + std::fmt::Debug {
 pub struct Statement {
     /// The text, written by the engine in the source's dialect. It returns exactly `outputs`, in order.
     pub sql: String,
+    /// What logs and the ledger show instead, where the text holds values of rows.
+    pub shown: Option<String>,
     pub outputs: Vec<OutputColumn>,
     /// Who asks; goes into a comment or the application name, and into the audit of the source.
     pub user: UserName,
@@ -76,6 +78,11 @@ pub struct OutputColumn {
 }
 
 impl Statement {
+    /// The text for logs and the ledger.
+    pub fn shown(&self) -> &str {
+        self.shown.as_deref().unwrap_or(&self.sql)
+    }
+
     /// The Arrow schema of the result; every column may be NULL.
     pub fn schema(&self) -> SchemaRef {
         let fields: Vec<arrow::datatypes::Field> =

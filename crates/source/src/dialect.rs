@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How SQL is written for one kind of source: names, literals and the row limit. The engine writes the rest, which is the same everywhere.
 
-use crate::Column;
 use crate::capability::{Operand, Pattern};
+use crate::{Column, Term};
 use arrow::datatypes::DataType;
 use weir_base::Result;
+
+/// How much of a list one statement may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeysMax {
+    pub keys: usize,
+    pub text_bytes: usize,
+}
 
 /// The writing rules of one kind of source.
 pub trait Dialect: Send + Sync + std::fmt::Debug {
@@ -41,21 +48,93 @@ pub trait Dialect: Send + Sync + std::fmt::Debug {
         false
     }
 
-    /// An element of ORDER BY, with NULLs where they are asked for.
-    fn order(&self, expression: &str, descending: bool, nulls_first: bool) -> String {
-        let direction = if descending { " DESC" } else { "" };
-        let nulls = if nulls_first { "FIRST" } else { "LAST" };
-        format!("{expression}{direction} NULLS {nulls}")
+    /// The longest list of keys that a join sends, and the longest text that comes of it. Servers refuse or choke on more.
+    fn keys_max(&self) -> KeysMax {
+        KeysMax { keys: 10_000, text_bytes: 512 * 1024 }
     }
 
-    /// `expression LIKE pattern`; the text of the pattern is given as it is, the escape character too. Error: as for literals.
-    fn like(&self, expression: &str, pattern: Pattern<'_>) -> Result<String> {
+    /// Whether HAVING knows whatever a group is made by, so that a condition on groups needs no table derived from them.
+    fn has_having(&self) -> bool {
+        true
+    }
+
+    /// The values as one array to be compared with `column`, which a source takes more easily than a long list: `'{1,2,3}'::int8[]`.
+    /// `None` where there is no such thing.
+    fn array(&self, values: &[Operand<'_>], column: &Column) -> Option<String> {
+        let _ = (values, column);
+        None
+    }
+
+    /// An element of ORDER BY that sorts as we do, with NULLs where they are asked for.
+    fn order(&self, term: &Term, descending: bool, nulls_first: bool) -> String {
+        let direction = if descending { " DESC" } else { "" };
+        let nulls = if nulls_first { "FIRST" } else { "LAST" };
+        format!("{}{direction} NULLS {nulls}", self.ordered(term))
+    }
+
+    /// What stands in our order: texts by their bytes.
+    fn ordered(&self, term: &Term) -> String {
+        let text = matches!(term.meaning.data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+        let bytewise = if text { self.bytewise(&term.sql) } else { None };
+        bytewise.unwrap_or_else(|| term.sql.clone())
+    }
+
+    /// What falls into the groups that we would make.
+    fn grouped(&self, term: &Term) -> String {
+        term.sql.clone()
+    }
+
+    /// `term sign literal`; `sign` is one of `=`, `<>`, `<`, `<=`, `>`, `>=`.
+    fn compare(&self, term: &Term, sign: &str, literal: &str) -> Comparison {
+        let side = if matches!(sign, "=" | "<>") { term.sql.clone() } else { self.ordered(term) };
+        Comparison::whole(format!("{side} {sign} {literal}"))
+    }
+
+    /// `term IN (literals)`, or NOT IN.
+    fn compare_list(&self, term: &Term, negated: bool, literals: &[String]) -> Comparison {
+        let word = if negated { "NOT IN" } else { "IN" };
+        Comparison::whole(format!("{} {word} ({})", term.sql, literals.join(", ")))
+    }
+
+    /// `term IS NULL`, or IS NOT NULL.
+    fn null_test(&self, term: &Term, wants_null: bool) -> String {
+        format!("{} {}", term.sql, if wants_null { "IS NULL" } else { "IS NOT NULL" })
+    }
+
+    /// `left = right`. `None` when the two cannot be compared there: texts of different collations.
+    fn same(&self, left: &Term, right: &Term) -> Option<Comparison> {
+        let right = if left.meaning.collation == right.meaning.collation { right.sql.clone() } else { self.bytewise(&right.sql)? };
+        Some(Comparison::whole(format!("{} = {right}", left.sql)))
+    }
+
+    /// `term LIKE pattern`; the text of the pattern is given as it is, the escape character too. Error: as for literals.
+    fn like(&self, term: &Term, pattern: Pattern<'_>) -> Result<String> {
         let text = self.literal(Operand::Text(pattern.text), &DataType::Utf8)?;
         let escape = self.literal(Operand::Text(pattern.escape.encode_utf8(&mut [0; 4])), &DataType::Utf8)?;
-        Ok(format!("{expression} LIKE {text} ESCAPE {escape}"))
+        Ok(format!("{} LIKE {text} ESCAPE {escape}", term.sql))
     }
 
     /// The expression whose ordering is by bytes, for `<` and its sisters on texts, when the source can say so:
     /// `"name" COLLATE "C"`. `None` when it cannot.
     fn bytewise(&self, quoted: &str) -> Option<String>;
+}
+
+/// A comparison as a source's SQL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comparison {
+    pub sql: String,
+    /// Whether it is also false and unknown where ours is, so that its opposite is ours. Else it is only true where ours is.
+    pub negatable: bool,
+}
+
+impl Comparison {
+    /// True, false and unknown as here.
+    pub fn whole(sql: impl Into<String>) -> Self {
+        Self { sql: sql.into(), negatable: true }
+    }
+
+    /// True as here.
+    pub fn only_true(sql: impl Into<String>) -> Self {
+        Self { sql: sql.into(), negatable: false }
+    }
 }

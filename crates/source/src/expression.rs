@@ -70,6 +70,18 @@ pub enum Function<'a> {
     Concat,
     /// A field of a date or of a timestamp without a zone: `year`, `month`, `day`, `hour`, `minute`, `quarter`, `dow`, `doy`.
     Extract(&'a str),
+    /// The nearest whole number that is not above, and that is not below, as a decimal.
+    Floor,
+    Ceil,
+    /// A decimal to so many places, a literal: halves away from zero, or the rest cut off.
+    Round,
+    Cut,
+    /// A text without blanks (and nothing else) at its begin, its end, or both.
+    TrimStart,
+    TrimEnd,
+    TrimBoth,
+    /// Where a text, a literal that is not empty, begins in another one, in letters from 1 on; 0 for nowhere.
+    Position,
     /// A timestamp without a zone cut to its `year`, `quarter`, `month`, `week`, `day`, `hour`, `minute` or `second`.
     Truncate(&'a str),
 }

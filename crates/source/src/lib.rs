@@ -17,6 +17,6 @@ mod tls;
 
 pub use capability::{Operand, Operation, Pattern, Reason, Support};
 pub use contract::{BatchStream, Column, Discovered, Estimate, Fetched, Health, OutputColumn, ServerRole, Source, SourceTable, Statement, TableKind};
-pub use dialect::Dialect;
+pub use dialect::{Comparison, Dialect, KeysMax};
 pub use expression::{Aggregate, Argument, Function, Term, Written};
 pub use registry::{CONNECTORS, ConnectorKind, SourceSpec, ValuePolicy, connect};

@@ -2,6 +2,8 @@
 //! The `adbc` connector with the real Snowflake driver. The server is a stand-in that speaks Snowflake's protocol over
 //! another engine: it shows that protocol, driver and types fit, not how the real product performs.
 
+#[path = "adbc/capabilities.rs"]
+mod capabilities;
 mod conformance;
 
 use arrow::array::{Array, AsArray, RecordBatch};
@@ -110,7 +112,13 @@ fn statement(sql: &str, types: &[DataType]) -> Statement {
         data_type: data_type.clone(),
         label: format!("marts.PUBLIC.T.C{index}"),
     };
-    Statement { sql: sql.to_owned(), outputs: types.iter().enumerate().map(output).collect(), user: UserName::new("ana"), query_id: QueryId::fresh() }
+    Statement {
+        sql: sql.to_owned(),
+        shown: None,
+        outputs: types.iter().enumerate().map(output).collect(),
+        user: UserName::new("ana"),
+        query_id: QueryId::fresh(),
+    }
 }
 
 /// What the engine would send for all columns of a table.

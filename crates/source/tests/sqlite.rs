@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The `sqlite` connector on real files: exact types on dynamic storage, strays, writers, interrupts.
 
+#[path = "sqlite/capabilities.rs"]
+mod capabilities;
 mod conformance;
 
 use arrow::array::{Array, AsArray, RecordBatch};

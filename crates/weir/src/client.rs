@@ -67,7 +67,7 @@ impl Client {
 }
 
 /// Another command may be about to end; a server tells its address and is not waited for.
-async fn take_data_dir(config: &Config) -> Result<Opened> {
+pub(crate) async fn take_data_dir(config: &Config) -> Result<Opened> {
     let asked = Instant::now();
     loop {
         match DataDir::open_or_holder(&config.data_dir)? {

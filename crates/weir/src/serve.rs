@@ -12,7 +12,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
-use weir_base::{Error, Result};
+use weir_base::{Error, ErrorCode, Result};
 use weir_catalog::DataDir;
 use weir_engine::Engine;
 use weir_server::{Auth, Server, ServerConfig, TlsFiles};
@@ -93,6 +93,7 @@ async fn greet_sources(engine: Arc<Engine>) {
         async move {
             match handle.catalog().await {
                 Ok(catalog) => tracing::info!(source = %handle.name(), tables = catalog.tables().len(), "SourceDiscovered"),
+                Err(error) if error.code() == ErrorCode::Forbidden => tracing::warn!(source = %handle.name(), %error, "SourceRefused"),
                 Err(error) => tracing::warn!(source = %handle.name(), %error, "SourceUnreachable"),
             }
         }

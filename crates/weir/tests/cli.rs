@@ -231,6 +231,8 @@ async fn a_server_and_its_clients() {
     assert!(sources.contains("|    version    |") && sources.contains("| SQLite ") && sources.contains(" of 4 "), "{sources}");
     let looked = project.weir(&["check", "--connect"]);
     assert!(looked.code == 0 && looked.out.contains(" SQLite ") && looked.err.contains(&http), "{}{}", looked.out, looked.err);
+    let json: serde_json::Value = serde_json::from_str(&project.weir(&["check", "--connect", "--json"]).out).unwrap();
+    assert_eq!((&json[0]["reachable"], &json[0]["role"], &json[0]["round_trip_ms"]), (&true.into(), &"n/a".into(), &serde_json::Value::Null));
     let written = project.weir(&["sql", "DELETE FROM crm.main.accounts"]);
     assert!(written.code == 1 && written.err.starts_with("error 25006: source crm is read-only\n"), "{}", written.err);
     let listed = project.weir_with_input(&["sql", "-q", "--format", "csv"], "SELECT 7 = ANY(ARRAY[7, 8]) AS among");
@@ -260,6 +262,44 @@ async fn a_server_with_users_asks_for_the_password() {
     let project = project.with_variable("WEIR_PASSWORD", "s3cret");
     let right = project.weir(&question);
     assert_eq!((right.code, right.out.as_str()), (0, "id\n7\n"), "{}", right.err);
+    assert_eq!(project.weir(&["check", "--connect"]).code, 2, "the server answers no stranger, and holds the sessions");
+    let looked = project.weir(&["check", "--connect", "-U", "ana"]);
+    assert_eq!(looked.code, 0, "{}{}", looked.out, looked.err);
+}
+
+/// The account may have one session, which is the server's: the check gets by without a second one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_beside_a_server_stays_under_the_cap() {
+    let postgres = weir_sandbox::Postgres::start().await.unwrap();
+    postgres.run("app", "CREATE TABLE t (id int); CREATE ROLE one LOGIN PASSWORD 'one' CONNECTION LIMIT 1; GRANT SELECT ON t TO one;").await.unwrap();
+    let project = Project::new(&format!(
+        "auth: {{ mode: open }}\nlisten: {{ postgres: '127.0.0.1:0', http: '127.0.0.1:0' }}\nsources:\n  app: {{ type: postgres, url: '{}', allow_primary: true, limits: {{ connections: 1 }} }}\n",
+        postgres.url_as("one", "one", "app")
+    ));
+    let _server = project.serve();
+    assert_eq!(project.weir(&["sql", "-q", "--format", "csv", "SELECT count(*) AS n FROM app.public.t"]).out, "n\n0\n");
+    assert_eq!(postgres.query("app", "SELECT count(*) FROM pg_stat_activity WHERE usename = 'one'").await.unwrap().trim(), "1");
+    let looked = project.weir(&["check", "--connect"]);
+    assert!(looked.code == 0 && looked.out.contains(" primary ") && looked.out.contains(" read-only "), "{}{}", looked.out, looked.err);
+}
+
+/// The first signal lets a running query finish; the second one does not wait for it.
+#[tokio::test]
+async fn a_second_ctrl_c_ends_the_server_at_once() {
+    let project = open_project().await;
+    let mut server = project.serve();
+    let asking = project.spawn(&["sql", "-q", "SELECT count(*) FROM generate_series(1, 900000000000) WHERE value % 7 = 3"]);
+    let running = "SELECT state FROM system.queries WHERE sql LIKE '%900000000000%' AND sql NOT LIKE '%system%'";
+    project::until("the query runs", || project.weir(&["sql", "-q", "--format", "csv", running]).out == "state\nrunning\n");
+    let address = server.http().trim_start_matches("http://").to_owned();
+    server.interrupt();
+    project::until("the doors close", || std::net::TcpStream::connect(&address).is_err());
+    server.interrupt();
+    assert_eq!(server.wait(), 1, "0 would be an end in order");
+    let ran = asking.finish();
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
+    let free = project.weir(&["sql", "-q", "--format", "csv", "SELECT count(*) FROM crm.main.accounts"]);
+    assert_eq!(free.code, 0, "the data directory is free again: {}", free.err);
 }
 
 /// The running query is waited for in the server's own list, and so is its end.
@@ -279,4 +319,24 @@ async fn ctrl_c_ends_the_query_in_the_server_too() {
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
     assert!(ran.err.starts_with("error 57014: query was cancelled\n"), "{}", ran.err);
     project::until("the query is cancelled", || state(&project) == "state\ncancelled\n");
+}
+
+/// A trillion pairs on all cores of the server, with and without a key: whoever asks meanwhile has an answer before the first has one.
+#[tokio::test]
+async fn a_heavy_join_stops_nobody_else() {
+    let project = open_project().await;
+    let _server = project.serve();
+    let (a, b) = ("generate_series(1, 1000000) a(x)", "generate_series(1, 1000000) b(y)");
+    for (mark, condition) in [(41, "x + y < -41"), (42, "x % 2 = y % 2 AND x + y < -42")] {
+        let heavy = project.spawn(&["sql", "-q", &format!("SELECT count(*) FROM {a} JOIN {b} ON {condition}")]);
+        let question = format!("SELECT state FROM system.queries WHERE sql LIKE '%< -{mark}%' AND sql NOT LIKE '%system%'");
+        let state = || project.weir(&["sql", "-q", "--format", "csv", &question]).out;
+        project::until("it computes", || state() == "state\nrunning\n");
+        let beside = project.weir(&["sql", "-q", "--format", "csv", "SELECT count(*) AS n FROM crm.main.accounts"]);
+        assert_eq!((beside.code, beside.out.as_str()), (0, "n\n3\n"), "{}", beside.err);
+        assert_eq!(state(), "state\nrunning\n", "{condition} still computes");
+        heavy.interrupt();
+        let ran = heavy.finish();
+        assert!(ran.code == 1 && ran.err.starts_with("error 57014: query was cancelled\n"), "{}", ran.err);
+    }
 }

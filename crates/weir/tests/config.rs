@@ -182,6 +182,14 @@ fn sources_that_are_wrong() {
             "5:91: sources.a.limits.queue.max_wait: must be between 1ms and 1h",
         ]
     );
+    assert_eq!(
+        source("type: sqlite\n    url: sqlite://./a.db\n    limits: { statement_timeout: 2 s, bytes_per_query: 5 MiB }"),
+        [
+            "5:34: sources.a.limits.statement_timeout: `2 s` has a blank in it; write 2s",
+            "5:56: sources.a.limits.bytes_per_query: `5 MiB` has a blank in it; write 5MiB",
+        ],
+        "a duration and a size have one written form"
+    );
     let reserved = mistakes("lake: {}\nsources:\n  system: { type: sqlite, url: 'sqlite://./a.db' }\n  lake: { type: sqlite, url: 'sqlite://./a.db' }\n");
     assert_eq!(
         reserved,

@@ -261,6 +261,35 @@ fn an_interrupt_ends_it_also_while_a_query_computes() {
     nothing_is_left(outer.path());
 }
 
+/// A server that does not end keeps the demo from ending in order; a second Ctrl-C does not wait for it.
+#[test]
+fn a_second_interrupt_ends_it_at_once_and_every_server_after_it() {
+    let outer = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(outer.path(), std::fs::Permissions::from_mode(0o711)).unwrap();
+    let mut up = Up::start(outer.path());
+    let stuck = server_in(outer.path(), "mariadbd");
+    assert!(Command::new("kill").args(["-s", "STOP", &stuck]).status().unwrap().success());
+    up.signal("INT");
+    until("the doors close", || TcpStream::connect(&up.http).is_err());
+    assert_eq!(up.child.try_wait().unwrap(), None, "it waits for its servers");
+    up.signal("INT");
+    assert_eq!(up.child.wait().unwrap().code(), Some(130));
+    nothing_is_left(outer.path());
+}
+
+/// The process of a private server, without the shell that keeps it.
+fn server_in(folder: &Path, program: &str) -> String {
+    let needle = folder.display().to_string();
+    let entries = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let fits = |entry: &std::fs::DirEntry| {
+        let command = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let command = String::from_utf8_lossy(&command).replace('\0', " ");
+        command.contains(&needle) && command.split(' ').next().is_some_and(|first| first.ends_with(program))
+    };
+    let found = entries.filter(fits).map(|entry| entry.file_name().to_string_lossy().into_owned()).next();
+    found.unwrap_or_else(|| panic!("no {program} runs in {needle}"))
+}
+
 #[test]
 fn killed_it_leaves_nothing_behind() {
     let outer = tempfile::tempdir().unwrap();

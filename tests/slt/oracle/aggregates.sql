@@ -5,8 +5,17 @@ SELECT avg(amount), avg(quantity), avg(rate) FROM @orders
 SELECT round(avg(amount), 2), round(avg(quantity), 4), round(avg(rate), 6) FROM @orders
 SELECT min(amount), max(amount), min(status), max(status), min(day), max(placed_at), min(rate), max(quantity) FROM @orders
 SELECT sum(points) FROM @people
--- refused 22003: a sum of whole numbers is a whole number of 64 bits
 SELECT sum(points) FROM @people WHERE id IN (1, 2)
+SELECT sum(points), sum(DISTINCT points), round(avg(DISTINCT points), 4), count(*) FROM @people
+SELECT boss, sum(points), sum(DISTINCT points), sum(points) FILTER (WHERE points > 0), sum(DISTINCT points) FILTER (WHERE id < 9) FROM @people GROUP BY boss ORDER BY boss
+SELECT sum(points) / 2, sum(points) % 10, sum(points) + 1, sum(points) > 0 FROM @people
+SELECT sum(id) / 3, sum(id) % 10, sum(id) / count(*) FROM @people
+SELECT sum(CASE WHEN status = 'paid' THEN 1 ELSE 0 END) / count(*), sum(1) / 5, sum(quantity * 2) / 5, sum(coalesce(quantity, 0)) / 5 FROM @orders
+SELECT sum(b) / count(*), sum(s) / count(*), sum(-s) / 4, sum(n + 1) / 4 FROM @numbers
+SELECT avg(DISTINCT amount), avg(DISTINCT quantity), sum(quantity), count(DISTINCT status) FROM @orders
+SELECT status, avg(DISTINCT quantity), sum(DISTINCT amount), count(*) FROM @orders GROUP BY status ORDER BY status
+SELECT sum(quantity), count(DISTINCT status) FROM @orders
+SELECT sum(count(*)) OVER () FROM @orders GROUP BY status
 SELECT avg(points) FROM @people WHERE id = 1
 SELECT avg(b) FROM @numbers WHERE n IN (2, 3)
 SELECT round(avg(b), 3), sum(b) FROM @numbers
@@ -52,7 +61,6 @@ SELECT count(*), sum(n) FROM (SELECT DISTINCT quantity AS n FROM @orders) AS t
 SELECT DISTINCT status, quantity > 2 FROM @orders ORDER BY 1, 2
 SELECT DISTINCT ON (person_id) person_id, id FROM @orders ORDER BY person_id, amount DESC NULLS LAST, id
 SELECT sum(cast(quantity AS bigint) * 4000000000) FROM @orders
--- refused 22003: a sum of whole numbers is a whole number of 64 bits
 SELECT sum(9223372036854775807::bigint) FROM @numbers WHERE n IN (1, 2)
 SELECT sum(n::smallint), sum(s), avg(s), max(s) FROM @numbers WHERE n < 10
 SELECT max(n) - min(n), max(d) - min(d), count(*) * 1.5, sum(n) % 7 FROM @numbers

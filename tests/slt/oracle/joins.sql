@@ -80,7 +80,6 @@ SELECT id FROM @people p WHERE credit >= (SELECT max(o.amount) FROM @orders o WH
 SELECT id, (SELECT count(*) FROM @orders o WHERE o.person_id = p.id) FROM @people p ORDER BY id
 SELECT id, (SELECT sum(o.amount) FROM @orders o WHERE o.person_id = p.id AND o.quantity > 1) FROM @people p ORDER BY id
 SELECT id, (SELECT max(o.status) FROM @orders o WHERE o.person_id = p.id) FROM @people p ORDER BY id
--- refused 42601: a single row that only a key makes single
 SELECT id, (SELECT b.name FROM @people b WHERE b.id = p.boss) FROM @people p ORDER BY id
 SELECT (SELECT id FROM @people WHERE id > 1000)
 -- refused 0A000: ALL in the filter of a question

@@ -32,3 +32,6 @@ SELECT p.id, o.id, row_number() OVER (PARTITION BY p.id ORDER BY o.amount DESC, 
 SELECT DISTINCT first_value(id) OVER (PARTITION BY lower(city) ORDER BY id) FROM @people ORDER BY 1
 SELECT id, lag(name, 1, 'none') OVER (PARTITION BY boss ORDER BY id) FROM @people ORDER BY id
 SELECT id, bool_or(credit > 100) OVER (ORDER BY id), max(name) OVER (ORDER BY id) FROM @people ORDER BY id
+SELECT id, sum(points) OVER (ORDER BY id), sum(points) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) FROM @people ORDER BY id
+SELECT id, avg(points) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM @people WHERE id IN (1, 2) ORDER BY id
+SELECT id, sum(points) FILTER (WHERE points > 0) OVER (PARTITION BY boss ORDER BY id) FROM @people ORDER BY id

@@ -3,6 +3,7 @@ import java.math.BigDecimal;
 import java.sql.*;
 import java.util.*;
 import java.util.concurrent.*;
+import org.postgresql.util.PGInterval;
 
 public class JdbcClient {
     // The source takes an hour for it, unless it is cancelled there.
@@ -15,6 +16,7 @@ public class JdbcClient {
         metadata();
         prepared();
         lists();
+        intervals();
         streams();
         cancels();
     }
@@ -132,6 +134,23 @@ public class JdbcClient {
             }
         }
         System.out.println("lists");
+    }
+
+    static void intervals() throws SQLException {
+        try (Connection connection = connect("weir");
+            PreparedStatement statement = connection.prepareStatement("SELECT timestamp '2026-11-30 12:00' + ?, ?::interval = interval '1 year 2 mons 3 days 04:05:06.789'")) {
+            for (int run = 0; run < 10; run++) {
+                PGInterval span = new PGInterval(1, 2, 3, 4, 5, 6.789);
+                statement.setObject(1, span);
+                statement.setObject(2, span);
+                try (ResultSet rows = statement.executeQuery()) {
+                    rows.next();
+                    same(rows.getString(1), "2028-02-02 16:05:06.789");
+                    same(rows.getBoolean(2), true);
+                }
+            }
+        }
+        System.out.println("intervals");
     }
 
     static void streams() throws SQLException {

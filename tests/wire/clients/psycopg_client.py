@@ -183,6 +183,15 @@ def lists():
         ("SELECT %s::text[]", ["a b", 'q"'], [(["a b", 'q"'],)]),
         ("SELECT cardinality(%s::int[])", [1, 2, 3], [(3,)]),
         ("SELECT unnest(%s::text[])", ["x", "y"], [("x",), ("y",)]),
+        ("SELECT unnest(%s)", [7, 8], [(7,), (8,)]),
+        ("SELECT * FROM unnest(%s) AS t(n) WHERE n > 7", [7, 8], [(8,)]),
+        (customers + "id IN (SELECT unnest(%s)) ORDER BY id", [1, 3, 99], [(1,), (3,)]),
+        (customers + "id NOT IN (SELECT unnest(%s::int[])) ORDER BY id", [1, 3], [(2,)]),
+        (customers + "id IN (SELECT n FROM unnest(%s) AS t(n) WHERE n < 3) ORDER BY id", [1, 2, 3], [(1,), (2,)]),
+        (customers + "id IN (SELECT unnest(%s))", [], []),
+        (customers + "id NOT IN (SELECT unnest(%s)) ORDER BY id", None, [(1,), (2,), (3,)]),
+        (customers + "note IN (SELECT unnest(%s)) ORDER BY id", ["first"], [(1,)]),
+        (customers + "balance IN (SELECT unnest(%s))", [D("-0.01")], [(2,)]),
     ]
     with psycopg.connect(DSN, autocommit=True) as connection:
         for statement, value, expected in asked:
@@ -204,6 +213,29 @@ def lists():
         plan = "\n".join(row[0] for row in connection.execute("EXPLAIN " + customers + "id = ANY(ARRAY[1, 3])").fetchall())
         assert "pushed filter" in plan and "kept" not in plan, plan
     print("lists")
+
+
+def intervals():
+    """A timedelta, in text and in binary, wherever an interval may stand."""
+    span = datetime.timedelta(days=1, hours=2, microseconds=5)
+    with psycopg.connect(DSN, autocommit=True) as connection:
+        for form in ("%b", "%t"):
+            for sql, expected in [
+                (f"SELECT {form}", span),
+                (f"SELECT {form}::text", "1 day 02:00:00.000005"),
+                (f"SELECT timestamp '2026-11-30 12:00' + {form}", datetime.datetime(2026, 12, 1, 14, 0, 0, 5)),
+                (f"SELECT timestamptz '2026-11-30 12:00Z' - {form}", datetime.datetime(2026, 11, 29, 9, 59, 59, 999995, tzinfo=UTC)),
+                (f"SELECT {form} = interval '1 day 02:00:00.000005'", True),
+                (f"SELECT {form} * 2", datetime.timedelta(days=2, hours=4, microseconds=10)),
+                (f"SELECT count(*) FROM app_pg.public.events WHERE at < timestamp '2026-11-01' + {form}", 1000),
+                (f"SELECT count(*) FROM app_pg.public.customers WHERE signed_up > timestamptz '2026-11-03 00:00Z' - {form}", 1),
+            ]:
+                found = connection.execute(sql, [span]).fetchone()[0]
+                assert found == expected, (sql, found)
+        spans = [span, -span]
+        assert connection.execute("SELECT %b", [spans]).fetchone()[0] == spans
+        assert [row[0] for row in connection.execute("SELECT unnest(%b)", [spans])] == spans
+    print("intervals")
 
 
 def sessions():
@@ -261,5 +293,5 @@ def sessions():
     print("sessions")
 
 
-for check in (types, parameters, prepared, cursors, copies, transactions, cancels, notices, lists, sessions):
+for check in (types, parameters, prepared, cursors, copies, transactions, cancels, notices, lists, intervals, sessions):
     check()

@@ -154,8 +154,8 @@ pub(crate) fn plain(expr: Expr) -> PlanResult<Expr> {
 /// The operators that a function of this module stands for.
 pub(crate) fn written(node: &Expr) -> Option<Expr> {
     let Expr::ScalarFunction(function) = node else { return None };
-    if let Some(inner) = inside(function) {
-        return Some(inner.clone());
+    if let Some(settled) = inside(function) {
+        return Some(settled.clone());
     }
     let checked = Checked::inside(function)?;
     let mut numbers = function.args.iter().cloned();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `avg` of whole numbers and decimals as a decimal with digits enough; everything else as the query engine does it.
 
+use super::distinct::{self, Distinct};
 use super::sum_out_of_range;
 use super::totals::wide_total;
 use crate::errors::carry;
@@ -84,7 +85,7 @@ impl AggregateUDFImpl for ExactMean {
     fn accumulator(&self, arguments: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
         match decimal_scale(&arguments) {
             None => self.inner.accumulator(arguments),
-            Some(_) if arguments.is_distinct => Err(distinct()),
+            Some(from) if arguments.is_distinct => Ok(Box::new(distinct_mean(from, arguments.return_field.data_type()))),
             Some(from) => Ok(Box::new(Mean { sum: 0, count: 0, from, output: arguments.return_field.data_type().clone() })),
         }
     }
@@ -98,6 +99,9 @@ impl AggregateUDFImpl for ExactMean {
 
     fn state_fields(&self, arguments: StateFieldsArgs) -> Result<Vec<FieldRef>> {
         let DataType::Decimal128(_, scale) = arguments.input_fields[0].data_type() else { return self.inner.state_fields(arguments) };
+        if arguments.is_distinct {
+            return Ok(vec![distinct::state_field(arguments.name, *scale)]);
+        }
         let sum = Field::new(format_state_name(arguments.name, "sum"), sum_type(*scale), true);
         let count = Field::new(format_state_name(arguments.name, "count"), DataType::UInt64, true);
         Ok(vec![Arc::new(count), Arc::new(sum)])
@@ -122,9 +126,9 @@ impl AggregateUDFImpl for ExactMean {
     }
 }
 
-fn distinct() -> datafusion::common::DataFusionError {
-    let error = Error::new(ErrorCode::Unsupported, "avg(DISTINCT …) beside other aggregates is not in Weir");
-    carry(error.with_hint("take the distinct values in a subquery"))
+fn distinct_mean(from: i8, output: &DataType) -> Distinct {
+    let output = output.clone();
+    Distinct::new(from, Box::new(move |sum, count| ScalarValue::try_from_array(&output_array(vec![mean(sum, count, from, &output)?], &output)?, 0)))
 }
 
 /// `sum / count` in the type of the result. Error: 22003.

@@ -2,11 +2,13 @@
 //! Arithmetic that is exact or an error: whole numbers and sums never wrap around (the query engine's own would).
 
 mod checked;
+mod distinct;
 mod extremes;
 mod floats;
 mod guarded;
 mod mean;
 mod mean_of;
+mod one_distinct;
 mod rule;
 mod settled;
 mod sum;
@@ -31,6 +33,7 @@ pub(crate) fn register(state: &mut SessionState) -> Result<()> {
     state.register_function_rewrite(Arc::new(guarded::KeepGuards)).map_err(from_datafusion)?;
     state.register_udaf(Arc::new(AggregateUDF::from(sum::CheckedSum::new()))).map_err(from_datafusion)?;
     state.register_udaf(Arc::new(AggregateUDF::from(mean::ExactMean::new()))).map_err(from_datafusion)?;
+    one_distinct::register(state);
     state.register_udaf(Arc::new(AggregateUDF::from(extremes::Extreme::min()))).map_err(from_datafusion)?;
     state.register_udaf(Arc::new(AggregateUDF::from(extremes::Extreme::max()))).map_err(from_datafusion)?;
     Ok(())

@@ -3,12 +3,11 @@
 
 use super::checked::Checked;
 use super::settled::settle;
+use crate::walk::{expressions, seen_by};
 use arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::tree_node::{Transformed, TransformedResult};
 use datafusion::common::{DFSchema, Result, ScalarValue};
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator};
 use datafusion::optimizer::AnalyzerRule;
 
@@ -26,20 +25,8 @@ impl AnalyzerRule for CheckArithmetic {
 }
 
 fn check_plan(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
-    let mut schema = merge_schema(&plan.inputs());
-    if let LogicalPlan::TableScan(scan) = &plan {
-        schema.merge(&DFSchema::try_from_qualified_schema(scan.table_name.clone(), &scan.source.schema())?);
-    }
-    let names = NamePreserver::new(&plan);
-    let checked = plan.map_expressions(|expr| {
-        let name = names.save(&expr);
-        let checked = expr.transform_up(|node| check_expr(node, &schema))?;
-        Ok(checked.update_data(|expr| name.restore(expr)))
-    })?;
-    match checked.transformed {
-        true => checked.map_data(LogicalPlan::recompute_schema),
-        false => Ok(checked),
-    }
+    let schema = seen_by(&plan)?;
+    expressions(plan, |node| check_expr(node, &schema))
 }
 
 fn check_expr(node: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
@@ -49,11 +36,21 @@ fn check_expr(node: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             let zero = ScalarValue::new_zero(&inner.get_type(schema)?)?;
             Transformed::yes(Checked::call(Operator::Minus, Expr::Literal(zero, None), *inner))
         }
-        other => match type_of(&other, schema).and_then(|data_type| settle(&other, &data_type)) {
+        other => match settled_at_once(&other, schema) {
             Some(settled) => Transformed::yes(settled),
             None => Transformed::no(other),
         },
     })
+}
+
+/// An expression that may give a zero with a sign, or another NaN, so that it does not.
+fn settled_at_once(expr: &Expr, schema: &DFSchema) -> Option<Expr> {
+    let computes = matches!(expr, Expr::Literal(..) | Expr::ScalarFunction(_) | Expr::Negative(_) | Expr::Cast(_) | Expr::TryCast(_) | Expr::BinaryExpr(_));
+    // What is checked is settled in the same pass.
+    if !computes || Checked::first(expr).is_some() {
+        return None;
+    }
+    settle(expr, &type_of(expr, schema)?)
 }
 
 fn checks(left: &Expr, operator: Operator, right: &Expr, schema: &DFSchema) -> bool {

@@ -2,10 +2,10 @@
 //! Totals in 128 bits, one per group, and their way back into the type of the result.
 
 use super::sum_out_of_range;
-use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, Decimal128Array, Int64Array, PrimitiveArray, UInt64Array};
+use arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, Decimal128Array, Int64Array, PrimitiveArray};
 use arrow::buffer::NullBuffer;
 use arrow::compute::{cast, nullif};
-use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType, Decimal128Type, Int64Type, UInt64Type};
+use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType, Decimal128Type, Int32Type, Int64Type, UInt64Type};
 use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 use datafusion::physical_expr::NullState;
@@ -22,6 +22,7 @@ pub(super) fn state_type(output: &DataType) -> DataType {
 /// The sum of a batch. Error: beyond 128 bits.
 pub(super) fn wide_total(values: &dyn Array) -> Result<i128> {
     match values.data_type() {
+        DataType::Int32 => total_of(values.as_primitive::<Int32Type>()),
         DataType::Int64 => total_of(values.as_primitive::<Int64Type>()),
         DataType::UInt64 => total_of(values.as_primitive::<UInt64Type>()),
         DataType::Decimal128(_, _) => total_of(values.as_primitive::<Decimal128Type>()),
@@ -53,10 +54,6 @@ fn output_array(totals: Vec<i128>, nulls: Option<NullBuffer>, output: &DataType)
         DataType::Int64 => {
             let values: Result<Vec<i64>, _> = totals.into_iter().map(i64::try_from).collect();
             Arc::new(Int64Array::new(values.map_err(|_| sum_out_of_range())?.into(), nulls))
-        }
-        DataType::UInt64 => {
-            let values: Result<Vec<u64>, _> = totals.into_iter().map(u64::try_from).collect();
-            Arc::new(UInt64Array::new(values.map_err(|_| sum_out_of_range())?.into(), nulls))
         }
         DataType::Decimal128(precision, scale) => {
             let array = Decimal128Array::new(totals.into(), nulls).with_precision_and_scale(*precision, *scale)?;
@@ -110,6 +107,7 @@ impl GroupsAccumulator for GroupTotals {
         self.totals.resize(group_count, 0);
         let values = &values[0];
         match values.data_type() {
+            DataType::Int32 => self.add(values.as_primitive::<Int32Type>(), groups, filter, group_count),
             DataType::Int64 => self.add(values.as_primitive::<Int64Type>(), groups, filter, group_count),
             DataType::UInt64 => self.add(values.as_primitive::<UInt64Type>(), groups, filter, group_count),
             DataType::Decimal128(_, _) => self.add(values.as_primitive::<Decimal128Type>(), groups, filter, group_count),

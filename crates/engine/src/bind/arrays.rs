@@ -2,9 +2,8 @@
 //! `x = ANY($1)` and its sisters: a list that comes as one value is asked about item by item, which sources understand.
 //! Nothing of it becomes text: each item is a parameter of its own.
 
-use datafusion::sql::sqlparser::ast::{
-    Array, ArrayElemTypeDef, BinaryOperator, CastKind, DataType, Expr, Statement, Value, ValueWithSpan, VisitMut, VisitorMut,
-};
+use super::{placeholders, unnested};
+use datafusion::sql::sqlparser::ast::{Array, ArrayElemTypeDef, BinaryOperator, CastKind, DataType, Expr, Statement, Value, VisitMut, VisitorMut};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use weir_api::Parameter;
@@ -59,7 +58,8 @@ impl VisitorMut for Spreader {
             Err(error) => ControlFlow::Break(error),
             Ok(None) => ControlFlow::Continue(()),
             Ok(Some(List::Null)) => {
-                *expr = cast(Expr::value(Value::Null), DataType::Boolean);
+                // Unnesting nothing gives no rows.
+                *expr = if comparison.unnested { Expr::value(Value::Boolean(comparison.all)) } else { cast(Expr::value(Value::Null), DataType::Boolean) };
                 ControlFlow::Continue(())
             }
             Ok(Some(List::Items(items))) => {
@@ -153,6 +153,8 @@ struct Comparison {
     list: ListExpr,
     /// The type of the items, where the list is cast to `type[]`.
     item_type: Option<DataType>,
+    /// Written as `left IN (SELECT unnest(list))`.
+    unnested: bool,
 }
 
 enum Operator {
@@ -177,10 +179,15 @@ impl Comparison {
             Expr::ILike { any: true, negated, expr, pattern, escape_char: None } => {
                 (expr, Operator::Like { negated: *negated, ignoring_case: true }, false, pattern)
             }
+            Expr::InSubquery { expr: left, subquery, negated } => {
+                let operator = if *negated { BinaryOperator::NotEq } else { BinaryOperator::Eq };
+                let (list, item_type) = list(unnested::only(subquery)?).filter(|(list, _)| matches!(list, ListExpr::Parameter(_)))?;
+                return Some(Self { left: left.as_ref().clone(), operator: Operator::Binary(operator), all: *negated, list, item_type, unnested: true });
+            }
             _ => return None,
         };
         let (list, item_type) = list(right)?;
-        Some(Self { left: left.as_ref().clone(), operator, all, list, item_type })
+        Some(Self { left: left.as_ref().clone(), operator, all, list, item_type, unnested: false })
     }
 
     /// The same over items that are there one by one; `None` where it has to stay as it is.
@@ -240,10 +247,7 @@ fn repeatable(expr: &Expr) -> bool {
 fn list(expr: &Expr) -> Option<(ListExpr, Option<DataType>)> {
     match expr {
         Expr::Nested(inner) => list(inner),
-        Expr::Value(ValueWithSpan { value: Value::Placeholder(name), .. }) => {
-            let number = name.strip_prefix('$')?.parse().ok().filter(|number| *number > 0)?;
-            Some((ListExpr::Parameter(number), None))
-        }
+        Expr::Value(_) => placeholders::number(expr).map(|number| (ListExpr::Parameter(number), None)),
         Expr::Array(Array { elem, .. }) if !elem.iter().any(|item| matches!(item, Expr::Array(_))) => Some((ListExpr::Written(elem.clone()), None)),
         Expr::Cast { expr, data_type: DataType::Array(ArrayElemTypeDef::SquareBracket(item_type, _)), .. } => {
             list(expr).map(|(list, _)| (list, Some(item_type.as_ref().clone())))
@@ -268,6 +272,7 @@ mod tests {
 
     fn written(sql: &str, param: Parameter) -> String {
         let mut statement = parse(sql).unwrap();
+        unnested::name(&mut statement);
         spread(&mut statement, &[param]).unwrap();
         statement.to_string()
     }
@@ -281,6 +286,8 @@ mod tests {
         assert_eq!(written("SELECT x >= ALL($1)", ints(&[7, 8])), "SELECT (x >= $2 AND x >= $3)");
         assert_eq!(written("SELECT x LIKE ANY($1)", Parameter::Text("{a%,b%}".into())), "SELECT (x LIKE $2 OR x LIKE $3)");
         assert_eq!(written("SELECT x = ANY(ARRAY[1, NULL])", Parameter::Null), "SELECT x IN (1, NULL)");
+        assert_eq!(written("SELECT x IN (SELECT unnest($1))", ints(&[7, 8])), "SELECT x IN ($2, $3)");
+        assert_eq!(written("SELECT x NOT IN (SELECT * FROM unnest($1::INT[]) AS t)", ints(&[7])), "SELECT x NOT IN ($2::INT)");
     }
 
     #[test]
@@ -288,6 +295,8 @@ mod tests {
         assert_eq!(written("SELECT x = ANY($1)", ints(&[])), "SELECT false");
         assert_eq!(written("SELECT x <> ALL($1)", Parameter::Text("{}".into())), "SELECT true");
         assert_eq!(written("SELECT x = ANY($1)", Parameter::Null), "SELECT NULL::BOOLEAN");
+        assert_eq!(written("SELECT x IN (SELECT unnest($1))", Parameter::Null), "SELECT false");
+        assert_eq!(written("SELECT x NOT IN (SELECT unnest($1))", ints(&[])), "SELECT true");
         let mut statement = parse("SELECT x = ANY($1)").unwrap();
         assert_eq!(spread(&mut statement, &[Parameter::Text("1,2".into())]).unwrap_err().code(), ErrorCode::BadValue);
         assert_eq!(spread(&mut statement, &[Parameter::Int(1)]).unwrap_err().code(), ErrorCode::TypeMismatch);

@@ -3,7 +3,8 @@
 //! recursive common table expressions, names of functions in FROM.
 
 use super::dialect::WeirDialect;
-use super::operators::{call, cast};
+use super::operators::cast;
+use crate::call::call;
 use datafusion::sql::sqlparser::ast::{
     DataType, ExactNumberInfo, Expr, Fetch, Ident, Join, JoinConstraint, JoinOperator, LimitClause, ObjectName, ObjectNamePart, Query, Select, SelectItem,
     SetExpr, Statement, TableAlias, TableAliasColumnDef, TableFactor, Value, Values, Visit, VisitMut, Visitor, VisitorMut, With,

@@ -5,12 +5,11 @@
 use super::interval;
 use crate::errors::carry;
 use crate::functions::interval_length;
+use crate::walk::{compares, expressions, orders, seen_by};
 use arrow::datatypes::{DataType, IntervalMonthDayNano};
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::tree_node::{Transformed, TransformedResult};
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::{AggregateFunction, InList, InSubquery, ScalarFunction, Sort, WindowFunction};
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{Between, BinaryExpr, Case, Distinct, Expr, ExprSchemable, LogicalPlan, Operator};
 use weir_base::{Error, ErrorCode};
 
@@ -21,37 +20,11 @@ pub(super) fn exact(plan: LogicalPlan) -> Result<LogicalPlan> {
 }
 
 fn rewritten(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
-    let mut schema = merge_schema(&plan.inputs());
-    if let LogicalPlan::TableScan(scan) = &plan {
-        schema.merge(&DFSchema::try_from_qualified_schema(scan.table_name.clone(), &scan.source.schema())?);
-    }
+    let schema = seen_by(&plan)?;
     check_node(&plan, &schema)?;
-    let names = NamePreserver::new(&plan);
-    let changed = plan.map_expressions(|expr| {
-        let name = names.save(&expr);
-        let changed = expr.transform_up(|node| compared(node, &schema))?;
-        Ok(changed.update_data(|expr| name.restore(expr)))
-    })?;
-    let changed = match changed.transformed {
-        true => changed.map_data(LogicalPlan::recompute_schema)?,
-        false => changed,
-    };
-    changed.map_data(|plan| Ok(sorted(plan, &schema)))
-}
-
-/// Rows are put in the order of their intervals' lengths.
-fn sorted(plan: LogicalPlan, schema: &DFSchema) -> LogicalPlan {
-    match plan {
-        LogicalPlan::Sort(mut sort) => {
-            sort.expr = by_length(sort.expr, schema);
-            LogicalPlan::Sort(sort)
-        }
-        LogicalPlan::Distinct(Distinct::On(mut on)) => {
-            on.sort_expr = on.sort_expr.map(|order| by_length(order, schema));
-            LogicalPlan::Distinct(Distinct::On(on))
-        }
-        other => other,
-    }
+    let changed = expressions(plan, |node| compared(node, &schema))?;
+    // Rows are put in the order of their intervals' lengths.
+    changed.map_data(|plan| Ok(orders(plan, |order| by_length(order, &schema))))
 }
 
 fn by_length(order: Vec<Sort>, schema: &DFSchema) -> Vec<Sort> {
@@ -180,11 +153,6 @@ fn check_clock(left: &Expr, right: &Expr, schema: &DFSchema) -> Result<()> {
     }
     let error = Error::new(ErrorCode::Unsupported, "a time is moved by an interval of no known type");
     Err(carry(error.with_hint("cast both sides: $1::time + $2::interval")))
-}
-
-fn compares(op: Operator) -> bool {
-    use Operator::{Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq};
-    matches!(op, Eq | NotEq | Lt | LtEq | Gt | GtEq | IsDistinctFrom | IsNotDistinctFrom)
 }
 
 /// One side of a comparison of intervals as its length. Errors: 22007 for a text that is none, 0A000 for what has no known type.

@@ -2,9 +2,11 @@
 //! How deep a statement nests, told from its tokens before it is parsed: trees are walked by recursion, and a text of a
 //! megabyte can hold a chain of operators that no stack is deep enough for.
 
+use datafusion::sql::sqlparser::ast::{Expr, Statement, Visit, Visitor};
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
-use weir_base::limits::SQL_CHAIN_MAX;
+use std::ops::ControlFlow;
+use weir_base::limits::{SQL_CHAIN_MAX, SUBQUERY_DEPTH_MAX};
 use weir_base::{Error, ErrorCode, Result};
 
 /// What a token does to the depth of the expression it stands in.
@@ -56,6 +58,41 @@ impl Level {
     }
 }
 
+/// Error: 54000 for subqueries in expressions that nest deeper than `SUBQUERY_DEPTH_MAX`.
+pub(super) fn check_subqueries(statement: &Statement) -> Result<()> {
+    match statement.visit(&mut Nesting { depth: 0 }) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(error) => Err(error),
+    }
+}
+
+struct Nesting {
+    depth: usize,
+}
+
+fn asks(expr: &Expr) -> bool {
+    matches!(expr, Expr::Exists { .. } | Expr::InSubquery { .. } | Expr::Subquery(_))
+}
+
+impl Visitor for Nesting {
+    type Break = Error;
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Error> {
+        self.depth += usize::from(asks(expr));
+        if self.depth <= SUBQUERY_DEPTH_MAX {
+            return ControlFlow::Continue(());
+        }
+        let error = Error::new(ErrorCode::LimitExceeded, "statement is nested too deeply")
+            .with_detail(format!("more than {SUBQUERY_DEPTH_MAX} subqueries in one another"));
+        ControlFlow::Break(error.with_hint("write them as joins, or as common table expressions"))
+    }
+
+    fn post_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Error> {
+        self.depth -= usize::from(asks(expr));
+        ControlFlow::Continue(())
+    }
+}
+
 fn last(levels: &mut [Level], change: impl FnOnce(&mut Level) -> usize) -> usize {
     levels.last_mut().map_or(0, change)
 }
@@ -103,7 +140,16 @@ fn is_text(token: &Token) -> bool {
 mod tests {
     use super::super::statement::parse;
     use weir_base::ErrorCode;
-    use weir_base::limits::SQL_CHAIN_MAX;
+    use weir_base::limits::{SQL_CHAIN_MAX, SUBQUERY_DEPTH_MAX};
+
+    #[test]
+    fn subqueries_nest_so_deep() {
+        let nested = |depth: usize| format!("SELECT 1 WHERE {}true{}", "EXISTS (SELECT 1 WHERE ".repeat(depth), ")".repeat(depth));
+        assert!(parse(&nested(SUBQUERY_DEPTH_MAX)).is_ok());
+        assert_eq!(parse(&nested(SUBQUERY_DEPTH_MAX + 1)).unwrap_err().code(), ErrorCode::LimitExceeded);
+        let beside = format!("SELECT 1 WHERE {}", ["EXISTS (SELECT 1)"; SUBQUERY_DEPTH_MAX + 1].join(" AND "));
+        assert!(parse(&beside).is_ok());
+    }
 
     #[test]
     fn chains_are_counted_and_lists_are_not() {

@@ -6,7 +6,7 @@ use weir_base::{Error, ErrorCode, Result};
 
 /// Months, days and microseconds, which never mix.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Span {
+pub(crate) struct Span {
     pub months: i64,
     pub days: i64,
     pub micros: i64,
@@ -68,6 +68,11 @@ impl Span {
 
 fn whole_number(number: f64) -> Option<i64> {
     (number.abs() < 9e15).then_some(number as i64)
+}
+
+/// The text of an interval that came as a value. Error: 22007.
+pub(crate) fn interval_of_text(text: &str) -> Result<Span> {
+    read(text, None, None)
 }
 
 /// Reads the text of an interval, with the fields behind it (`INTERVAL '1-2' YEAR TO MONTH`). Error: 22007.

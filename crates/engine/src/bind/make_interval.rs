@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `make_interval(days => 3)`: its arguments have names, and each has a default.
 
-use super::operators::call;
+use crate::call::call;
 use datafusion::sql::sqlparser::ast::{Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Value};
 use weir_base::{Error, ErrorCode, Result};
 

@@ -8,12 +8,16 @@ mod clauses;
 mod comparisons;
 mod depth;
 mod dialect;
+mod elsewhere;
 mod exponent;
 mod interval;
 mod make_interval;
 pub(crate) mod names;
+mod narrow;
 mod operators;
+mod outer_aliases;
 mod output_names;
+mod placeholders;
 mod precedence;
 mod rewrite;
 mod rows;
@@ -22,11 +26,14 @@ mod similar;
 mod statement;
 mod time_patterns;
 mod type_names;
+mod unnested;
 mod writes;
 
 pub(crate) use arrays::Spread;
+pub(crate) use interval::interval_of_text;
 pub(crate) use names::{Names, Resolved};
 pub(crate) use output_names::OutputNames;
+pub(crate) use placeholders::check_count;
 pub(crate) use statement::{Command, Explain, ExplainFormat, classify, parse, split};
 pub(crate) use type_names::TypeNames;
 
@@ -35,6 +42,7 @@ use crate::scan::{LakeTableProvider, SourceTableProvider};
 use crate::session::PlanningSession;
 use crate::shortcuts;
 use crate::{parameters, pg_catalog};
+use arrow::datatypes::DataType;
 use catalog::StatementCatalogs;
 use datafusion::catalog::TableProvider;
 use datafusion::execution::SessionState;
@@ -59,18 +67,37 @@ pub(crate) struct Bound {
     pub names: OutputNames,
     /// Parameters that are lists, where they have no values yet.
     pub lists: BTreeSet<usize>,
+    /// How many parameters the statement has, where they have no values yet.
+    pub parameter_count: usize,
 }
 
-/// Binds a question (anything that returns rows). Parameters are bound as values where there are any.
-pub(crate) async fn bind(session: &PlanningSession<'_>, mut statement: Statement, params: Option<&[Parameter]>) -> Result<Bound> {
-    let Some(params) = params else {
-        let lists = arrays::open(&mut statement);
-        return Ok(Bound { lists, ..bind_unfilled(session, statement).await? });
-    };
-    let spread = arrays::spread(&mut statement, params)?;
+/// Binds a question (anything that returns rows) with the values of its parameters.
+/// Error: 08P01 for another number of values than the statement has parameters.
+pub(crate) async fn bind(session: &PlanningSession<'_>, statement: Statement, params: &[Parameter]) -> Result<Bound> {
+    let mut statement = show::as_question(session, statement).await?;
+    placeholders::check_count(placeholders::count(&statement)?, params.len())?;
+    placeholders::type_intervals(&mut statement, |number| matches!(params[number - 1], Parameter::Interval { .. } | Parameter::IntervalText(_)));
+    unnested::name(&mut statement);
+    let mut spread = arrays::spread(&mut statement, params)?;
+    unnested::type_lists(&mut statement, |number| parameters::item_type(number, &mut spread.params))?;
     let zone = session.session.settings().timezone.clone();
     let bound = bind_unfilled(session, statement).await?;
     Ok(Bound { plan: parameters::fill(bound.plan, &spread, &zone)?, ..bound })
+}
+
+/// Binds a question whose parameters have no values yet, only types where the client `declared` them.
+pub(crate) async fn bind_open(session: &PlanningSession<'_>, statement: Statement, declared: &[Option<DataType>]) -> Result<Bound> {
+    let mut statement = show::as_question(session, statement).await?;
+    let parameter_count = placeholders::count(&statement)?;
+    let declared = |number: usize| declared.get(number - 1).and_then(Option::as_ref);
+    placeholders::type_intervals(&mut statement, |number| matches!(declared(number), Some(DataType::Interval(_))));
+    unnested::name(&mut statement);
+    let lists = arrays::open(&mut statement);
+    unnested::type_lists(&mut statement, |number| match declared(number) {
+        Some(DataType::List(item)) => Ok(item.data_type().clone()),
+        _ => Ok(DataType::Utf8),
+    })?;
+    Ok(Bound { lists, parameter_count, ..bind_unfilled(session, statement).await? })
 }
 
 /// Binds an INSERT: the target is written, and read only where the question behind it reads it too.
@@ -83,7 +110,7 @@ pub(crate) async fn bind_insert(session: &PlanningSession<'_>, statement: Statem
     for typed in &read {
         reads_target |= session.names().resolve(typed).await?.name() == target;
     }
-    let mut bound = bind(session, statement, Some(params)).await?;
+    let mut bound = bind(session, statement, params).await?;
     bound.accesses.retain(|access| access.table != *target || reads_target);
     bound.accesses.push(Access { action: Action::Insert, table: target.clone() });
     Ok(bound)
@@ -131,6 +158,7 @@ async fn bind_known(session: &PlanningSession<'_>, mut statement: Statement) -> 
         let found = session.names().resolve(&typed).await?;
         resolved.insert(typed.to_string(), found);
     }
+    outer_aliases::make_plain(&mut statement, &resolved);
     rewrite::make_exact(&mut statement, &resolved);
     let names = OutputNames::give(&mut statement);
     operators::adapt(&mut statement)?;
@@ -148,14 +176,20 @@ async fn bind_known(session: &PlanningSession<'_>, mut statement: Statement) -> 
     let plan = comparisons::exact(plan).map_err(from_datafusion)?;
     check_width(plan.schema().fields().len())?;
     let accesses = tables.iter().filter(|table| !matches!(table, Resolved::Catalog(_))).map(reads).collect();
-    Ok(Bound { plan, state, accesses, tables, names, lists: BTreeSet::new() })
+    Ok(Bound { plan, state, accesses, tables, names, lists: BTreeSet::new(), parameter_count: 0 })
 }
 
 /// An unknown function with the nearest names.
 fn with_nearest_function(error: Error, state: &SessionState) -> Error {
     let Some(name) = error.message().strip_prefix("function ").and_then(|rest| rest.strip_suffix(" does not exist")) else { return error };
+    if let Some(error) = elsewhere::reader(name) {
+        return error;
+    }
     let scalars = state.scalar_functions().keys().chain(state.aggregate_functions().keys()).chain(state.window_functions().keys());
-    let near = nearest(name, scalars.map(String::as_str));
+    let scalars = scalars.chain(state.table_functions().keys());
+    // Some are both: they give rows in FROM and values elsewhere.
+    let known: BTreeSet<&str> = scalars.map(String::as_str).collect();
+    let near = nearest(name, known);
     match near.is_empty() {
         true => error,
         false => error.with_hint(format!("did you mean {}?", near.join(" or "))),

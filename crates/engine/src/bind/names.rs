@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From a name as typed to the one table it means, and to the nearest names when it means none.
 
+use super::elsewhere;
 use crate::discovery::{Found, Part, SourceCatalog, SourceHandle};
 use crate::parts::{LakePlace, Places};
 use datafusion::sql::sqlparser::ast::ObjectName;
 use futures::future::BoxFuture;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use weir_base::{Error, ErrorCode, Result, SourceName, TableName, nearest};
 use weir_lake::LakeTable;
@@ -33,7 +35,7 @@ pub(crate) enum Resolved {
     },
     /// `system.queries` and its sisters.
     System(TableName),
-    /// `pg_catalog` and `information_schema`.
+    /// `pg_catalog` and `information_schema` of the database that stands for the source in the name.
     Catalog(TableName),
 }
 
@@ -86,11 +88,14 @@ impl Names<'_> {
     }
 
     async fn find_full(&self, source: &Part, schema: &Part, table: &Part) -> Result<Resolved> {
-        if fold(source) == WHOLE_DATABASE || fold(source) == SYSTEM {
-            return self.in_schema(schema, table).await;
-        }
-        if let Some(found) = self.well_known(schema, table) {
+        let house = [WHOLE_DATABASE, SYSTEM].contains(&fold(source).as_str());
+        if (house || self.is_source(source))
+            && let Some(found) = catalog_table(&fold(source), schema, table)
+        {
             return Ok(found);
+        }
+        if house {
+            return self.in_schema(schema, table).await;
         }
         if self.is_lake(source) {
             return self.in_lake(schema, table).await;
@@ -119,8 +124,7 @@ impl Names<'_> {
         }
         // Tools that saw `app_pg.public` as a schema write it as one quoted name.
         if let Some((source, schema)) = schema.text.split_once('.') {
-            let exact = |text: &str| Part { text: text.to_owned(), quoted: true };
-            let (source, schema) = (exact(source), exact(schema));
+            let (source, schema) = (quoted(source), quoted(schema));
             return self.full(&source, &schema, table).await;
         }
         if let Some(database) = self.database_source() {
@@ -148,7 +152,7 @@ impl Names<'_> {
         let typed = display(&[source.clone(), table.clone()]);
         match schemas.as_slice() {
             [schema] => {
-                let schema = Part { text: schema.clone(), quoted: true };
+                let schema = quoted(schema);
                 self.full(source, &schema, table).await
             }
             [] => Err(self.unknown(&typed, &self.known_names().await).with_detail("names have three parts: source.schema.table")),
@@ -158,7 +162,7 @@ impl Names<'_> {
 
     async fn bare(&self, table: &Part) -> Result<Resolved> {
         if fold(table).starts_with("pg_") {
-            return Ok(Resolved::Catalog(TableName::new(SYSTEM, PG_CATALOG, fold(table))));
+            return Ok(Resolved::Catalog(TableName::new(self.entered(), PG_CATALOG, fold(table))));
         }
         if let Some(database) = self.database_source() {
             return self.only_schema(&database, table).await;
@@ -167,14 +171,58 @@ impl Names<'_> {
         Err(self.unknown(&typed, &self.known_names().await).with_detail("names have three parts: source.schema.table"))
     }
 
+    /// Weir's own tables and the catalog of the database that the session is in.
     fn well_known(&self, schema: &Part, table: &Part) -> Option<Resolved> {
-        let schema = fold(schema);
-        let name = || TableName::new(SYSTEM, schema.clone(), fold(table));
-        match schema.as_str() {
-            SYSTEM => Some(Resolved::System(name())),
-            PG_CATALOG | INFORMATION_SCHEMA => Some(Resolved::Catalog(name())),
-            _ => None,
+        match fold(schema).as_str() {
+            SYSTEM => Some(Resolved::System(TableName::new(SYSTEM, SYSTEM, fold(table)))),
+            _ => catalog_table(self.entered(), schema, table),
         }
+    }
+
+    /// The database that the session is in.
+    fn entered(&self) -> &str {
+        self.database.unwrap_or(WHOLE_DATABASE)
+    }
+
+    /// The source that a name means, or a schema in it: `app_pg`, `app_pg.public`, and `public` where the session is in a source.
+    /// Errors: 42P01 with the nearest names, 42501 for what is outside the grants.
+    pub async fn place(&self, name: &ObjectName) -> Result<(String, Option<String>)> {
+        let parts = parts(name)?;
+        let whole = |source: &Part| [WHOLE_DATABASE, SYSTEM].contains(&fold(source).as_str());
+        let (source, schema) = match (parts.as_slice(), self.database_source()) {
+            ([source], _) if self.is_source(source) || whole(source) => return Ok((fold(source), None)),
+            ([schema], Some(database)) => (database, schema.clone()),
+            ([one], None) => match one.text.split_once('.') {
+                Some((source, schema)) if one.quoted => (quoted(source), quoted(schema)),
+                _ => return Err(self.unknown_source(one)),
+            },
+            ([source, schema], _) => (source.clone(), schema.clone()),
+            _ => return Err(Error::new(ErrorCode::Syntax, format!("{name} is neither a source nor a schema")).with_hint("write source or source.schema")),
+        };
+        if !self.is_source(&source) {
+            return Err(self.unknown_source(&source));
+        }
+        let known = self.schemas_of(&source).await?;
+        match pick(&schema, &known) {
+            Some(schema) => Ok((fold(&source), Some(schema))),
+            None => {
+                let near = did_you_mean(&schema.text, known.iter().map(String::as_str));
+                let hint = near.unwrap_or_else(|| format!("SHOW SCHEMAS FROM {} lists those you may see", source.text));
+                Err(Error::new(ErrorCode::UnknownTable, format!("schema {}.{} does not exist", source.text, schema.text)).with_hint(hint))
+            }
+        }
+    }
+
+    /// Schemas with something that the principal may see.
+    async fn schemas_of(&self, source: &Part) -> Result<Vec<String>> {
+        if let Some(lake) = self.places.lake.as_ref().filter(|_| self.is_lake(source)) {
+            return self.seen_in_lake(lake).await;
+        }
+        let Some(handle) = self.source(source) else { return Ok(Vec::new()) };
+        let catalog = handle.catalog_again().await?;
+        let seen = catalog.tables().iter().filter(|table| self.sees(handle.name(), table));
+        let schemas: BTreeSet<String> = seen.map(|table| table.schema.clone()).collect();
+        Ok(schemas.into_iter().collect())
     }
 
     async fn in_lake(&self, schema: &Part, table: &Part) -> Result<Resolved> {
@@ -279,6 +327,9 @@ impl Names<'_> {
 
     fn unknown(&self, typed: &str, known: &[String]) -> Error {
         let error = Error::new(ErrorCode::UnknownTable, format!("table {typed} does not exist"));
+        if elsewhere::file(typed) {
+            return error.with_hint(elsewhere::FILE_HINT);
+        }
         let by_table = |name: &String| name.rsplit('.').next().unwrap_or_default().to_owned();
         let last = typed.rsplit('.').next().unwrap_or(typed).to_lowercase();
         let same_table: Vec<&String> = known.iter().filter(|name| by_table(name).to_lowercase() == last).take(3).collect();
@@ -298,6 +349,18 @@ impl Names<'_> {
         let hint = did_you_mean(&source.text, known.iter().map(String::as_str)).unwrap_or_else(listed);
         Error::new(ErrorCode::UnknownTable, format!("source {} does not exist", source.text)).with_hint(hint)
     }
+}
+
+/// A table of `pg_catalog` or `information_schema`, as they are in one database.
+fn catalog_table(database: &str, schema: &Part, table: &Part) -> Option<Resolved> {
+    let schema = fold(schema);
+    let known = [PG_CATALOG, INFORMATION_SCHEMA].contains(&schema.as_str());
+    let database = if database == SYSTEM { WHOLE_DATABASE } else { database };
+    known.then(|| Resolved::Catalog(TableName::new(database, schema, fold(table))))
+}
+
+fn quoted(text: &str) -> Part {
+    Part { text: text.to_owned(), quoted: true }
 }
 
 fn live(handle: &Arc<SourceHandle>, table: Arc<SourceTable>) -> Resolved {

@@ -2,13 +2,15 @@
 //! Expressions that the query engine does not know, or knows by another name, said in words that it knows.
 
 use super::interval;
+use super::narrow;
 use super::rows;
 use super::similar;
 use super::time_patterns::in_percent_words;
+use crate::call::call;
 use datafusion::sql::sqlparser::ast::helpers::attached_token::AttachedToken;
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, CharacterLength, DataType, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList,
-    FunctionArguments, Ident, Interval, ObjectName, OrderByExpr, OrderByOptions, Statement, TimezoneInfo, UnaryOperator, Value, VisitMut, VisitorMut,
+    BinaryOperator, CharacterLength, DataType, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments,
+    Ident, Interval, ObjectName, OrderByExpr, OrderByOptions, Statement, TimezoneInfo, UnaryOperator, Value, VisitMut, VisitorMut,
 };
 use std::ops::ControlFlow;
 use weir_base::{Error, ErrorCode, Result};
@@ -85,21 +87,6 @@ fn literal(expr: &Expr) -> Option<&str> {
         },
         _ => None,
     }
-}
-
-/// `name(arguments)`.
-pub(super) fn call(name: &str, arguments: Vec<Expr>) -> Expr {
-    let args = arguments.into_iter().map(|argument| FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))).collect();
-    Expr::Function(Function {
-        name: ObjectName::from(vec![Ident::new(name)]),
-        uses_odbc_syntax: false,
-        parameters: FunctionArguments::None,
-        args: FunctionArguments::List(FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() }),
-        filter: None,
-        null_treatment: None,
-        over: None,
-        within_group: Vec::new(),
-    })
 }
 
 pub(super) fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
@@ -276,6 +263,9 @@ fn renamed(function: &mut Function) -> Result<Option<Expr>> {
     }
     sort_distinct(function, &name);
     type_unknown_filter(function);
+    if name == "sum" {
+        narrow::literals(function);
+    }
     if name == "make_interval" {
         return super::make_interval::ordered(function).map(Some);
     }

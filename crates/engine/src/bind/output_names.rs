@@ -175,6 +175,21 @@ fn figured(expr: &Expr) -> Option<String> {
         Expr::AtTimeZone { .. } => Some("timezone".into()),
         Expr::Interval(_) => Some("interval".into()),
         Expr::Array(_) => Some("array".into()),
+        Expr::Subquery(query) => asked(&query.body),
+        _ => None,
+    }
+}
+
+/// What a question that stands for a value calls its column.
+fn asked(body: &SetExpr) -> Option<String> {
+    match body {
+        SetExpr::Select(select) => match select.projection.first()? {
+            SelectItem::ExprWithAlias { alias, .. } => Some(folded(alias)),
+            SelectItem::UnnamedExpr(expr) => figured(expr),
+            _ => None,
+        },
+        SetExpr::Query(query) => asked(&query.body),
+        SetExpr::SetOperation { left, .. } => asked(left),
         _ => None,
     }
 }
@@ -221,5 +236,12 @@ mod tests {
         let (sql, shown) = names("SELECT a, a, max(x), max(y) FROM t UNION ALL SELECT 1, 2, 3, 4");
         assert!(sql.starts_with(r#"SELECT a, a AS "__weir_column_1", max(x) AS "max", max(y) AS "__weir_column_3" FROM t"#), "{sql}");
         assert_eq!(shown, [("__weir_column_1".into(), "a".into()), ("__weir_column_3".into(), "max".into())]);
+    }
+
+    #[test]
+    fn a_question_is_called_as_its_column() {
+        let (text, shown) = names("SELECT (SELECT name FROM t), (SELECT max(x) FROM t), (SELECT 1 AS one), (SELECT 1)");
+        assert!(["\"name\"", "\"max\"", "\"one\""].iter().all(|name| text.contains(name)), "{text}");
+        assert_eq!(shown, [("__weir_column_3".into(), "?column?".into())]);
     }
 }

@@ -62,7 +62,7 @@ fn is_local(name: &ObjectName, local: &HashSet<String>) -> bool {
     matches!(name.0.as_slice(), [ObjectNamePart::Identifier(only)] if local.contains(&folded(only)))
 }
 
-fn folded(ident: &Ident) -> String {
+pub(super) fn folded(ident: &Ident) -> String {
     if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_lowercase() }
 }
 
@@ -246,7 +246,7 @@ impl Scope {
     }
 }
 
-fn column_names(table: &Resolved) -> Vec<String> {
+pub(super) fn column_names(table: &Resolved) -> Vec<String> {
     match table {
         Resolved::Live { table, .. } => table.columns.iter().map(|column| column.name.clone()).collect(),
         Resolved::Lake { table, .. } => table.schema().fields().iter().map(|field| field.name().clone()).collect(),

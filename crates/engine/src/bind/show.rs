@@ -1,47 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 //! SHOW TABLES, SHOW SCHEMAS, SHOW COLUMNS and DESCRIBE: questions about the `system` tables in other words.
+//! What they name has to be there, as everywhere else.
 
+use super::names::{Resolved, SYSTEM, WHOLE_DATABASE};
 use super::statement::parse;
-use datafusion::sql::sqlparser::ast::{ShowStatementFilter, ShowStatementFilterPosition, ShowStatementIn, ShowStatementOptions, Statement};
+use crate::pg_catalog::type_name;
+use crate::session::PlanningSession;
+use arrow::datatypes::SchemaRef;
+use datafusion::sql::sqlparser::ast::{ObjectName, ShowStatementFilter, ShowStatementFilterPosition, ShowStatementOptions, Statement};
 use weir_base::{Error, ErrorCode, Result};
 
-/// The question behind a SHOW; any other statement comes back as it is.
-pub(super) fn as_question(statement: Statement) -> Result<Statement> {
+/// The question behind a SHOW or DESCRIBE; any other statement comes back as it is.
+/// Errors: 42P01 with the nearest names for a place or table that is not there, 42501 for one outside the grants.
+pub(super) async fn as_question(session: &PlanningSession<'_>, statement: Statement) -> Result<Statement> {
     let sql = match &statement {
-        Statement::ShowTables { show_options, .. } => listed(
-            "SELECT source, schema, \"table\", kind, rows_estimate FROM system.tables WHERE true",
-            "source = {p0} AND schema = {p1}",
-            "\"table\"",
-            show_options,
-            "source, schema, \"table\"",
-        )?,
-        Statement::ShowSchemas { show_options, .. } => {
-            listed("SELECT DISTINCT source, schema FROM system.tables WHERE true", "source = {p0}", "schema", show_options, "source, schema")?
+        Statement::ShowTables { show_options, .. } => {
+            listed(&within(session, show_options, TABLES).await?, "\"table\"", show_options, "source, schema, \"table\"")?
         }
-        Statement::ShowDatabases { show_options, .. } => {
-            listed("SELECT source, type, state FROM system.sources WHERE true", "source = {p0}", "source", show_options, "source")?
-        }
+        Statement::ShowSchemas { show_options, .. } => listed(&within(session, show_options, SCHEMAS).await?, "schema", show_options, "source, schema")?,
+        Statement::ShowDatabases { show_options, .. } => listed("SELECT source, type, state FROM system.sources WHERE true", "source", show_options, "source")?,
         Statement::ShowColumns { show_options, .. } => {
-            listed(COLUMNS, "concat(source, '.', schema, '.', \"table\") = concat({p0}, '.', {p1}, '.', {p2})", "\"column\"", show_options, "position")?
+            let table = inside(show_options)
+                .ok_or_else(|| Error::new(ErrorCode::Syntax, "SHOW COLUMNS needs a table").with_hint("write SHOW COLUMNS FROM source.schema.table"))?;
+            listed(&columns_of(session, table).await?, "\"column\"", show_options, "position")?
         }
-        Statement::ExplainTable { table_name, .. } => {
-            let parts: Vec<String> = table_name.0.iter().map(|part| part.as_ident().map_or_else(|| part.to_string(), |ident| ident.value.clone())).collect();
-            format!("{COLUMNS} AND concat(source, '.', schema, '.', \"table\") = {} ORDER BY position", quoted(&parts.join(".")))
-        }
+        Statement::ExplainTable { table_name, .. } => format!("{} ORDER BY position", columns_of(session, table_name).await?),
         _ => return Ok(statement),
     };
     parse(&sql)
 }
 
-const COLUMNS: &str = "SELECT \"column\", type, native_type, nullable FROM system.columns WHERE true";
+const TABLES: &str = "SELECT source, schema, \"table\", kind, rows_estimate FROM system.tables WHERE true";
+const SCHEMAS: &str = "SELECT DISTINCT source, schema FROM system.tables WHERE true";
+const COLUMNS: &str = "SELECT \"column\", type, native_type, nullable FROM";
+/// Weir's own tables, which `system.tables` does not list.
+const HOUSE: &str = "SELECT source, schema, \"table\", kind, rows_estimate FROM (SELECT table_schema AS source, table_schema AS schema,
+    table_name AS \"table\", 'view' AS kind, NULL::bigint AS rows_estimate FROM weir.information_schema.tables WHERE table_schema = 'system') WHERE true";
 
-/// `base`, narrowed to what IN or FROM names, and to what LIKE fits.
-fn listed(base: &str, within: &str, name: &str, options: &ShowStatementOptions, order: &str) -> Result<String> {
-    let mut sql = base.to_owned();
-    if let Some(place) = &options.show_in {
-        sql.push_str(" AND ");
-        sql.push_str(&filled(within, place)?);
+fn inside(options: &ShowStatementOptions) -> Option<&ObjectName> {
+    options.show_in.as_ref().and_then(|place| place.parent_name.as_ref())
+}
+
+/// `base`, narrowed to the source or schema that IN or FROM names.
+async fn within(session: &PlanningSession<'_>, options: &ShowStatementOptions, base: &str) -> Result<String> {
+    let Some(named) = inside(options) else { return Ok(base.to_owned()) };
+    Ok(match session.names().place(named).await? {
+        (house, None) if house == WHOLE_DATABASE => base.to_owned(),
+        (house, None) if house == SYSTEM && base == TABLES => HOUSE.to_owned(),
+        (source, None) => format!("{base} AND source = {}", quoted(&source)),
+        (source, Some(schema)) => format!("{base} AND source = {} AND schema = {}", quoted(&source), quoted(&schema)),
+    })
+}
+
+/// The question for the columns of one table, which is there.
+async fn columns_of(session: &PlanningSession<'_>, typed: &ObjectName) -> Result<String> {
+    let table = session.names().resolve(typed).await?;
+    if matches!(table, Resolved::System(_) | Resolved::Catalog(_)) {
+        let columns = super::provider(session, &table).await?.schema();
+        return Ok(format!("{COLUMNS} ({}) WHERE true", written_out(&columns)));
     }
+    let name = table.name();
+    let (source, schema, table) = (quoted(name.source.as_str()), quoted(&name.schema), quoted(&name.table));
+    Ok(format!("{COLUMNS} system.columns WHERE source = {source} AND schema = {schema} AND \"table\" = {table}"))
+}
+
+/// Columns as rows, for the tables that `system.columns` does not list.
+fn written_out(columns: &SchemaRef) -> String {
+    let row = |(position, field): (usize, &arrow::datatypes::FieldRef)| {
+        let (name, kind) = (quoted(field.name()), quoted(&type_name(field.data_type())));
+        format!("SELECT {position} AS position, {name} AS \"column\", {kind} AS type, NULL::text AS native_type, {} AS nullable", field.is_nullable())
+    };
+    columns.fields().iter().enumerate().map(row).collect::<Vec<_>>().join(" UNION ALL ")
+}
+
+/// `base`, narrowed to what LIKE fits.
+fn listed(base: &str, name: &str, options: &ShowStatementOptions, order: &str) -> Result<String> {
+    let mut sql = base.to_owned();
     if let Some(filter) = &options.filter_position {
         let (ShowStatementFilterPosition::Infix(filter) | ShowStatementFilterPosition::Suffix(filter)) = filter;
         sql.push_str(&match filter {
@@ -55,44 +89,6 @@ fn listed(base: &str, within: &str, name: &str, options: &ShowStatementOptions, 
     Ok(format!("{sql} ORDER BY {order}"))
 }
 
-/// The parts of the name after IN, into the places of `within` that they fill; parts that are missing narrow nothing.
-fn filled(within: &str, place: &ShowStatementIn) -> Result<String> {
-    let name = place.parent_name.as_ref().ok_or_else(|| Error::new(ErrorCode::Syntax, "SHOW … IN needs a name"))?;
-    let parts: Vec<String> = name.0.iter().map(|part| part.as_ident().map_or_else(|| part.to_string(), |ident| ident.value.clone())).collect();
-    let wanted = within.matches("{p").count();
-    if parts.len() > wanted || (parts.len() < wanted && wanted == 3) {
-        return Err(Error::new(ErrorCode::Syntax, format!("{name} has {} parts where {wanted} are needed", parts.len()))
-            .with_hint("names have three parts: source.schema.table"));
-    }
-    let kept: Vec<&str> = if wanted == 3 { vec![within] } else { within.split(" AND ").take(parts.len()).collect() };
-    let mut filled = kept.join(" AND ");
-    for (index, part) in parts.iter().enumerate() {
-        filled = filled.replace(&format!("{{p{index}}}"), &quoted(part));
-    }
-    Ok(filled)
-}
-
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn of(sql: &str) -> String {
-        as_question(parse(sql).unwrap()).unwrap().to_string()
-    }
-
-    #[test]
-    fn shows_are_questions() {
-        assert_eq!(
-            of("SHOW TABLES FROM app_pg.public LIKE 'c%'"),
-            "SELECT source, schema, \"table\", kind, rows_estimate FROM system.tables WHERE true AND source = 'app_pg' AND schema = 'public' AND \"table\" LIKE 'c%' ORDER BY source, schema, \"table\""
-        );
-        assert!(of("SHOW TABLES IN app_pg").contains("WHERE true AND source = 'app_pg' ORDER BY"));
-        assert!(of("SHOW COLUMNS FROM app_pg.public.customers").contains("= concat('app_pg', '.', 'public', '.', 'customers')"));
-        assert!(of("DESCRIBE lake.web.t").contains("= 'lake.web.t'"));
-        assert!(as_question(parse("SHOW COLUMNS FROM customers").unwrap()).is_err());
-    }
 }

@@ -4,8 +4,8 @@
 use super::clauses;
 use super::depth;
 use super::dialect::WeirDialect;
+use super::elsewhere;
 use super::precedence;
-use super::show;
 use super::writes;
 use crate::errors::from_parser;
 use crate::pg_catalog;
@@ -22,6 +22,8 @@ pub(crate) enum Command {
     /// SELECT, VALUES, WITH, TABLE, SHOW TABLES …
     Question(Box<Statement>),
     Explain(Explain),
+    /// The same question with and without push-down.
+    Verify(Box<Statement>),
     Set(Vec<(String, String)>),
     /// Until the transaction block ends.
     SetLocal(Vec<(String, String)>),
@@ -51,6 +53,19 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// Whether there can be a parameter in it.
+    pub fn takes_parameters(&self) -> bool {
+        match self {
+            Self::Question(_) | Self::Explain(_) | Self::Verify(_) | Self::Insert(_) => true,
+            // The error of a write that is not done is about the write.
+            Self::OtherWrite { .. } => true,
+            Self::CreateTable(table) => table.query.is_some(),
+            _ => false,
+        }
+    }
+}
+
 /// EXPLAIN of an inner statement.
 #[derive(Debug)]
 pub(crate) struct Explain {
@@ -72,9 +87,13 @@ pub(crate) fn parse(sql: &str) -> Result<Statement> {
     check_length(sql)?;
     let tokens = tokens(sql)?;
     depth::check(&tokens)?;
-    let mut statements = parser(tokens).parse_statements().map_err(from_parser)?;
+    if let Some(error) = elsewhere::refused(&tokens) {
+        return Err(error);
+    }
+    let mut statements = parser(spelled_out(tokens)).parse_statements().map_err(from_parser)?;
     match (statements.pop(), statements.is_empty()) {
         (Some(mut one), true) => {
+            depth::check_subqueries(&one)?;
             precedence::restore(&mut one);
             pg_catalog::adapt(&mut one);
             clauses::adapt(&mut one)?;
@@ -163,6 +182,7 @@ pub(crate) fn classify(statement: Statement) -> Result<Command> {
         return Ok(write);
     }
     Ok(match statement {
+        Statement::Explain { statement, options: Some(options), .. } if verifies(&options) => Command::Verify(question_only(*statement, "VERIFY")?),
         Statement::Explain { analyze, statement, format, options, .. } => Command::Explain(explain(analyze, *statement, format, options)?),
         Statement::Set(set) => return classify_set(set),
         Statement::Reset(reset) => Command::Reset(match reset.reset {
@@ -187,7 +207,7 @@ pub(crate) fn classify(statement: Statement) -> Result<Command> {
         | Statement::ShowColumns { .. }
         | Statement::ShowSchemas { .. }
         | Statement::ShowDatabases { .. }
-        | Statement::ExplainTable { .. }) => Command::Question(Box::new(show::as_question(question)?)),
+        | Statement::ExplainTable { .. }) => Command::Question(Box::new(question)),
         other => other_write(other)?,
     })
 }
@@ -199,12 +219,34 @@ fn create_schema(name: SchemaName, if_not_exists: bool) -> Result<Command> {
     }
 }
 
-fn explain(analyze: bool, inner: Statement, format: Option<AnalyzeFormatKind>, options: Option<Vec<UtilityOption>>) -> Result<Explain> {
+/// `VERIFY q` is taken for `EXPLAIN (VERIFY) q`, which the parser knows.
+fn spelled_out(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let first = tokens.iter().position(|token| !matches!(token.token, Token::Whitespace(_)));
+    let verifies = |at: &usize| matches!(&tokens[*at].token, Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("verify"));
+    let Some(at) = first.filter(verifies) else { return tokens };
+    let span = tokens[at].span;
+    let spelled = [Token::make_keyword("EXPLAIN"), Token::LParen, Token::make_word("verify", None), Token::RParen];
+    let spelled = spelled.into_iter().map(|token| TokenWithSpan { token, span });
+    let mut tokens = tokens;
+    tokens.splice(at..=at, spelled);
+    tokens
+}
+
+fn verifies(options: &[UtilityOption]) -> bool {
+    options.iter().any(|option| option.name.value.eq_ignore_ascii_case("verify"))
+}
+
+/// Error: 0A000 for a write.
+fn question_only(inner: Statement, word: &str) -> Result<Box<Statement>> {
     if !matches!(inner, Statement::Query(_)) {
-        let error = Error::new(ErrorCode::Unsupported, "EXPLAIN of a write is not in Weir");
-        return Err(error.with_hint("EXPLAIN the SELECT behind it"));
+        let error = Error::new(ErrorCode::Unsupported, format!("{word} of a write is not in Weir"));
+        return Err(error.with_hint(format!("{word} the SELECT behind it")));
     }
-    let mut explain = Explain { analyze, format: ExplainFormat::Words, inner: Box::new(inner) };
+    Ok(Box::new(inner))
+}
+
+fn explain(analyze: bool, inner: Statement, format: Option<AnalyzeFormatKind>, options: Option<Vec<UtilityOption>>) -> Result<Explain> {
+    let mut explain = Explain { analyze, format: ExplainFormat::Words, inner: question_only(inner, "EXPLAIN")? };
     if let Some(AnalyzeFormatKind::Keyword(format) | AnalyzeFormatKind::Assignment(format)) = format {
         explain.format = match format {
             AnalyzeFormat::JSON => ExplainFormat::Json,
@@ -292,10 +334,8 @@ pub(super) fn other_write(statement: Statement) -> Result<Command> {
         Statement::CreateView(view) => write("CREATE VIEW", Some(view.name.clone())),
         Statement::CreateIndex(index) => write("CREATE INDEX", Some(index.table_name.clone())),
         Statement::Drop { object_type, names, .. } => write(&format!("DROP {object_type}"), names.first().cloned()),
-        _ => {
-            let words: Vec<String> = statement.to_string().split_whitespace().take(2).map(str::to_owned).collect();
-            return Err(Error::new(ErrorCode::Unsupported, format!("{} is not in Weir", words.join(" "))));
-        }
+        Statement::Copy { source, to, target, .. } => write("COPY FROM", Some(elsewhere::copied(source, *to, target)?)),
+        _ => return Err(elsewhere::unknown(&statement)),
     })
 }
 

@@ -3,7 +3,9 @@
 
 use super::scalar::Scalar;
 use crate::errors::carry;
-use arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, StringBuilder};
+use crate::pg_catalog::type_name;
+use crate::walk::compares;
+use arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, Int32Array, StringBuilder};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
@@ -11,9 +13,9 @@ use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::{Cast, InList};
 use datafusion::logical_expr::expr_rewriter::FunctionRewrite;
-use datafusion::logical_expr::{Between, BinaryExpr, Expr, ExprSchemable, Operator};
+use datafusion::logical_expr::{Between, BinaryExpr, Expr, ExprSchemable};
 use std::sync::Arc;
-use weir_base::{Error, ErrorCode};
+use weir_base::{Error, ErrorCode, bytea};
 
 /// Runs before types are made to fit, so that a text beside bytes is read and not taken for them.
 #[derive(Debug)]
@@ -27,6 +29,12 @@ impl FunctionRewrite for BytesAndTexts {
     fn rewrite(&self, expr: Expr, schema: &DFSchema, _: &ConfigOptions) -> Result<Transformed<Expr>> {
         match expr {
             Expr::Cast(Cast { expr: inner, field }) => Ok(converted(*inner, field, schema)),
+            // `length` has this name, too: it would count letters.
+            Expr::ScalarFunction(mut function)
+                if function.func.name() == "character_length" && function.args.len() == 1 && bytes(&function.args[0], schema) =>
+            {
+                Ok(Transformed::yes(octet_length().call(std::mem::take(&mut function.args))))
+            }
             Expr::BinaryExpr(BinaryExpr { left, op, right }) if compares(op) && (bytes(&left, schema) || bytes(&right, schema)) => {
                 Ok(Transformed::yes(Expr::BinaryExpr(BinaryExpr::new(Box::new(read(*left)?), op, Box::new(read(*right)?)))))
             }
@@ -42,9 +50,37 @@ impl FunctionRewrite for BytesAndTexts {
     }
 }
 
-fn compares(op: Operator) -> bool {
-    use Operator::{Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq};
-    matches!(op, Eq | NotEq | Lt | LtEq | Gt | GtEq | IsDistinctFrom | IsNotDistinctFrom)
+/// `octet_length` and `bit_length`, of texts and of bytes whatever they are.
+pub(super) fn lengths() -> [Scalar; 2] {
+    let bits = |arrays: &[ArrayRef], _: &DataType| counted(arrays, 8);
+    [octet_length(), Scalar::any("bit_length", 1, count_of, bits)]
+}
+
+fn octet_length() -> Scalar {
+    Scalar::any("octet_length", 1, count_of, |arrays, _| counted(arrays, 1))
+}
+
+/// Error: 42883 for what is neither text nor bytes.
+fn count_of(types: &[DataType], _: &[Option<&ScalarValue>]) -> Result<DataType> {
+    match &types[0] {
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) | DataType::Null => Ok(DataType::Int32),
+        data_type if text(data_type) => Ok(DataType::Int32),
+        other => {
+            let error = Error::new(ErrorCode::UnknownFunction, "this length is not one of such values").with_detail(type_name(other));
+            Err(carry(error.with_hint("octet_length and bit_length take text and bytea; cast the value to text")))
+        }
+    }
+}
+
+/// Bytes of each value, `times` over. Error: 22003 beyond 2^31.
+fn counted(arrays: &[ArrayRef], times: i32) -> Result<ArrayRef> {
+    let values = cast(&arrays[0], &DataType::LargeBinary)?;
+    let count = |bytes: &[u8]| {
+        let count = i32::try_from(bytes.len()).ok().and_then(|count| count.checked_mul(times));
+        count.ok_or_else(|| carry(Error::new(ErrorCode::ValueOutOfRange, "integer out of range")))
+    };
+    let counts = values.as_binary::<i64>().iter().map(|bytes| bytes.map(count).transpose()).collect::<Result<Int32Array>>()?;
+    Ok(Arc::new(counts))
 }
 
 fn bytes(expr: &Expr, schema: &DFSchema) -> bool {
@@ -72,7 +108,7 @@ fn converted(inner: Expr, field: arrow::datatypes::FieldRef, schema: &DFSchema) 
 fn read(expr: Expr) -> Result<Expr> {
     match expr {
         Expr::Literal(ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text)) | ScalarValue::LargeUtf8(Some(text)), metadata) => {
-            Ok(Expr::Literal(ScalarValue::Binary(Some(spelled(&text).ok_or_else(malformed)?)), metadata))
+            Ok(Expr::Literal(ScalarValue::Binary(Some(bytea::read(&text).ok_or_else(malformed)?)), metadata))
         }
         other => Ok(other),
     }
@@ -83,35 +119,12 @@ fn malformed() -> datafusion::error::DataFusionError {
     carry(error.with_hint("write '\\x' and an even number of hexadecimal digits; a backslash that stands for itself is written twice"))
 }
 
-/// Hexadecimal after `\x`, else the bytes themselves with `\ooo` for one in octal and `\\` for a backslash.
-fn spelled(text: &str) -> Option<Vec<u8>> {
-    if let Some(digits) = text.strip_prefix("\\x") {
-        let digits: Vec<u32> = digits.chars().filter(|letter| !letter.is_ascii_whitespace()).map(|letter| letter.to_digit(16)).collect::<Option<_>>()?;
-        return digits.len().is_multiple_of(2).then(|| digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect());
-    }
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        if *first != b'\\' {
-            out.push(*first);
-            rest = after;
-        } else if after.first() == Some(&b'\\') {
-            out.push(b'\\');
-            rest = &after[1..];
-        } else {
-            out.push(u8::from_str_radix(std::str::from_utf8(after.get(..3)?).ok()?, 8).ok()?);
-            rest = &after[3..];
-        }
-    }
-    Some(out)
-}
-
 fn texts_read(arrays: &[ArrayRef], _: &DataType) -> Result<ArrayRef> {
     let texts = cast(&arrays[0], &DataType::Utf8)?;
     let mut out = BinaryBuilder::new();
     for text in texts.as_string::<i32>() {
         match text {
-            Some(text) => out.append_value(spelled(text).ok_or_else(malformed)?),
+            Some(text) => out.append_value(bytea::read(text).ok_or_else(malformed)?),
             None => out.append_null(),
         }
     }
@@ -131,25 +144,4 @@ fn bytes_shown(arrays: &[ArrayRef], _: &DataType) -> Result<ArrayRef> {
         }
     }
     Ok(Arc::new(out.finish()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn spellings() {
-        let cases: [(&str, Option<&[u8]>); 7] = [
-            ("\\xDEad", Some(&[0xde, 0xad])),
-            ("\\x", Some(&[])),
-            ("abc", Some(b"abc")),
-            ("a\\000\\\\", Some(&[b'a', 0, b'\\'])),
-            ("\\x1", None),
-            ("\\xzz", None),
-            ("\\9", None),
-        ];
-        for (text, bytes) in cases {
-            assert_eq!(spelled(text).as_deref(), bytes, "{text}");
-        }
-    }
 }

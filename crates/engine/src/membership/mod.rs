@@ -5,6 +5,8 @@
 mod copies;
 mod joins;
 mod no_row;
+mod one_value;
+mod only;
 mod same;
 mod subqueries;
 
@@ -17,5 +19,6 @@ use std::sync::Arc;
 pub(crate) fn register(state: &mut SessionState) {
     state.add_analyzer_rule(Arc::new(copies::CountCopies));
     state.add_analyzer_rule(Arc::new(subqueries::ThreeValues));
+    state.add_analyzer_rule(Arc::new(one_value::OneValue));
     state.add_analyzer_rule(Arc::new(no_row::NoRow));
 }

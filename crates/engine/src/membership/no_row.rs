@@ -2,12 +2,12 @@
 //! A question that stands for one value is NULL when it has no row, also where its column never is. The query engine goes by the
 //! column, and would take a constant for the answer: here the column is said to be one that may be NULL.
 
+use crate::walk::expressions;
 use arrow::datatypes::{DataType, FieldRef};
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::tree_node::{Transformed, TransformedResult};
 use datafusion::common::{Column, Result};
 use datafusion::logical_expr::expr::ScalarFunction;
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, LogicalPlan, LogicalPlanBuilder, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility, scalar_subquery,
 };
@@ -23,18 +23,8 @@ impl AnalyzerRule for NoRow {
     }
 
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        plan.transform_up_with_subqueries(rewritten).data()
+        plan.transform_up_with_subqueries(|node| expressions(node, nullable)).data()
     }
-}
-
-fn rewritten(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
-    let names = NamePreserver::new(&plan);
-    let changed = plan.map_expressions(|expr| {
-        let name = names.save(&expr);
-        let changed = expr.transform_up(nullable)?;
-        Ok(changed.update_data(|expr| name.restore(expr)))
-    })?;
-    if changed.transformed { Ok(Transformed::yes(changed.data.recompute_schema()?)) } else { Ok(changed) }
 }
 
 fn nullable(node: Expr) -> Result<Transformed<Expr>> {

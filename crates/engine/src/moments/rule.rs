@@ -4,14 +4,13 @@
 use super::convert::Convert;
 use super::shift::{Shift, refused};
 use super::to_char::ToChar;
+use crate::walk::{expressions, seen_by};
 use arrow::datatypes::{DataType, IntervalUnit, TimeUnit};
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::tree_node::{Transformed, TransformedResult};
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::functions::math::expr_fn::round;
 use datafusion::logical_expr::expr::{Cast, ScalarFunction, TryCast};
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::utils::merge_schema;
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator, cast, lit};
 use datafusion::optimizer::AnalyzerRule;
 use std::sync::Arc;
@@ -32,20 +31,8 @@ impl AnalyzerRule for ReadMoments {
 }
 
 fn rewritten(plan: LogicalPlan, zone: &Arc<str>) -> Result<Transformed<LogicalPlan>> {
-    let mut schema = merge_schema(&plan.inputs());
-    if let LogicalPlan::TableScan(scan) = &plan {
-        schema.merge(&DFSchema::try_from_qualified_schema(scan.table_name.clone(), &scan.source.schema())?);
-    }
-    let names = NamePreserver::new(&plan);
-    let changed = plan.map_expressions(|expr| {
-        let name = names.save(&expr);
-        let changed = expr.transform_up(|node| changed(node, &schema, zone))?;
-        Ok(changed.update_data(|expr| name.restore(expr)))
-    })?;
-    match changed.transformed {
-        true => changed.map_data(LogicalPlan::recompute_schema),
-        false => Ok(changed),
-    }
+    let schema = seen_by(&plan)?;
+    expressions(plan, |node| changed(node, &schema, zone))
 }
 
 fn changed(node: Expr, schema: &DFSchema, zone: &Arc<str>) -> Result<Transformed<Expr>> {

@@ -117,10 +117,10 @@ pub(crate) fn type_name(data_type: &DataType) -> String {
     column_type::ColumnType::of(data_type).display()
 }
 
-/// What this statement sees.
-pub(crate) async fn reader(session: &PlanningSession<'_>) -> Result<Arc<Reader>> {
+/// What this statement sees of a database.
+pub(crate) async fn reader(session: &PlanningSession<'_>, database: &str) -> Result<Arc<Reader>> {
     let catalogs = &session.engine.catalogs;
-    let snapshot = catalogs.snapshot(session.engine, session.principal, database(session.session)).await?;
+    let snapshot = catalogs.snapshot(session.engine, session.principal, database).await?;
     let lake = session.engine.parts.places.lake.as_ref().map(|place| place.name.to_string());
     Ok(Arc::new(Reader { snapshot, principal: session.principal.clone(), fixed: catalogs.fixed.clone(), lake }))
 }
@@ -133,9 +133,12 @@ pub(crate) async fn register_functions_of(session: &PlanningSession<'_>, state: 
     Ok(())
 }
 
-/// A table of either schema. Error: 42P01 for one that does not exist there.
+/// A table of either schema, as the database in its name has it. Error: 42P01 for one that does not exist there.
 pub(crate) async fn table(session: &PlanningSession<'_>, name: &TableName) -> Result<Arc<dyn TableProvider>> {
-    let reader = session.reader().await?;
+    let reader = &match name.source.as_str() {
+        entered if entered == database(session.session) => session.reader().await?.clone(),
+        other => reader(session, other).await?,
+    };
     let made = match name.schema.as_str() {
         INFORMATION_SCHEMA => information_schema::batch(&name.table, reader)?,
         _ => pg_table(session, reader, &name.table)?,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A SELECT under construction: the part of a plan that one source answers with one statement.
 
-use super::fragment::{Fragment, TableUse};
+use super::fragment::{Fragment, Open, TableUse};
 use super::terms::Scope;
 use crate::discovery::SourceHandle;
 use arrow::datatypes::DataType;
@@ -207,11 +207,14 @@ impl Block {
                 .with_hint("the other columns of the table can; system.tables lists such columns"));
         }
         let dialect = self.source().dialect();
+        // A name given here would hide a column of that name from ORDER BY and its like.
+        let clauses: Vec<&String> = self.order.iter().chain(self.grouping.iter().flatten()).chain(&self.having).collect();
+        let hides = |name: &str| clauses.iter().any(|sql| sql.contains(&dialect.quote(name)));
         let shown = |(output, field): (&Output, &arrow::datatypes::FieldRef)| {
             let term = &output.term;
             match term.meaning.read_as {
                 Some(pattern) => format!("{} AS {}", pattern.replace("{}", &term.sql), dialect.quote(field.name())),
-                None if speaking(field.name()) && !term.sql.ends_with(&dialect.quote(field.name())) => {
+                None if speaking(field.name()) && !hides(field.name()) && !term.sql.ends_with(&dialect.quote(field.name())) => {
                     format!("{} AS {}", term.sql, dialect.quote(field.name()))
                 }
                 None => term.sql.clone(),
@@ -225,6 +228,7 @@ impl Block {
             pushed: self.pushed.clone(),
             kept: self.kept.clone(),
             limit: self.limit,
+            open: self.limit.is_none().then(|| Open::Block(Box::new(self.clone()))),
         })
     }
 

@@ -2,13 +2,16 @@
 //! One conjunct of a filter as a source's SQL, with how exactly the source means the same.
 
 use super::literal::{operand, same_type};
-use super::terms::{Scope, value};
+use super::terms::{Scope, case_folding, regex_dialect, value};
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, Like, Operator};
 use weir_base::Result;
-use weir_source::{Column, Operand, Operation, Pattern, Reason, Source, Support, Term};
+use weir_source::{Column, Comparison, Operand, Operation, Pattern, Reason, Source, Support, Term};
+
+/// Longer lists are not for people to read, and are sent as an array.
+const LIST_READ_MAX: usize = 40;
 
 /// What becomes of a conjunct.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,18 +25,11 @@ pub(crate) enum Condition {
 }
 
 /// The text for the source.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sent {
-    pub sql: String,
-}
+pub(crate) type Sent = Comparison;
 
 impl Condition {
-    fn exact(sql: String) -> Self {
-        Self::Exact(Sent { sql })
-    }
-
-    fn with_support(support: Support, sql: impl FnOnce() -> Result<String>) -> Self {
-        let written = |sql: Result<String>| sql.map(|sql| Sent { sql }).map_err(|error| Reason::new("literal", error.message().to_owned()));
+    fn with_support(support: Support, sql: impl FnOnce() -> Result<Sent>) -> Self {
+        let written = |sent: Result<Sent>| sent.map_err(|error| Reason::new("literal", error.message().to_owned()));
         match support {
             Support::Never(reason) => Self::Kept(reason),
             Support::Exact => written(sql()).map_or_else(Self::Kept, Self::Exact),
@@ -44,13 +40,19 @@ impl Condition {
         }
     }
 
-    fn map_sql(self, change: impl FnOnce(String) -> String) -> Self {
+    /// The opposite. That of a superset would lose rows, and so would that of what is unknown here and false there.
+    fn negated(self) -> Self {
         match self {
-            Self::Exact(sent) => Self::exact(change(sent.sql)),
-            Self::Superset(sent, reason) => Self::Superset(Sent { sql: change(sent.sql) }, reason),
-            Self::Kept(reason) => Self::Kept(reason),
+            Self::Exact(sent) if sent.negatable => Self::Exact(Sent::whole(format!("(NOT {})", sent.sql))),
+            Self::Exact(_) => Self::Kept(Reason::new("negation", "what is unknown here is false in the source, so its opposite is checked here")),
+            Self::Superset(_, reason) | Self::Kept(reason) => Self::Kept(reason),
         }
     }
+}
+
+/// Two conditions as one.
+fn joined(a: &Sent, word: &str, b: &Sent) -> Sent {
+    Sent { sql: format!("({} {word} {})", a.sql, b.sql), negatable: a.negatable && b.negatable }
 }
 
 /// Writes a conjunct, or says why it stays here.
@@ -70,11 +72,14 @@ impl Writer<'_> {
             Expr::BinaryExpr(BinaryExpr { left, op, right }) if operation(*op, Operand::Bool(true)).is_some() => self.compare(left, *op, right),
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::IsDistinctFrom, right }) => self.distinct(left, right, true),
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::IsNotDistinctFrom, right }) => self.distinct(left, right, false),
-            Expr::Literal(ScalarValue::Boolean(value), _) => Condition::exact(match value {
+            Expr::Literal(ScalarValue::Boolean(value), _) => Condition::Exact(Sent::whole(match value {
                 Some(true) => "1 = 1".to_owned(),
                 Some(false) => "1 = 0".to_owned(),
                 None => "1 = NULL".to_owned(),
-            }),
+            })),
+            Expr::BinaryExpr(BinaryExpr { op: Operator::RegexMatch | Operator::RegexIMatch | Operator::RegexNotMatch | Operator::RegexNotIMatch, .. }) => {
+                Condition::Kept(regex_dialect())
+            }
             Expr::Between(Between { expr, negated: false, low, high }) => {
                 let low = Expr::BinaryExpr(BinaryExpr::new(expr.clone(), Operator::GtEq, low.clone()));
                 let high = Expr::BinaryExpr(BinaryExpr::new(expr.clone(), Operator::LtEq, high.clone()));
@@ -87,10 +92,10 @@ impl Writer<'_> {
             }
             Expr::InList(InList { expr, list, negated }) => self.in_list(expr, list, *negated),
             Expr::Like(like) => self.like(like),
-            Expr::IsNull(inner) => self.unary(inner, Operation::IsNull, "IS NULL"),
-            Expr::IsNotNull(inner) => self.unary(inner, Operation::IsNotNull, "IS NOT NULL"),
-            Expr::Not(inner) => self.not(inner),
-            Expr::Column(_) | Expr::Case(_) => self.unary(expr, Operation::IsTrue, ""),
+            Expr::IsNull(inner) => self.null_test(inner, true),
+            Expr::IsNotNull(inner) => self.null_test(inner, false),
+            Expr::Not(inner) => self.write(inner).negated(),
+            Expr::Column(_) | Expr::Case(_) => self.truth(expr),
             _ => kept_expression(),
         }
     }
@@ -98,12 +103,12 @@ impl Writer<'_> {
     /// Of a conjunction, the part that can be sent is sent.
     fn and(&self, left: &Expr, right: &Expr) -> Condition {
         match (self.write(left), self.write(right)) {
-            (Condition::Exact(a), Condition::Exact(b)) => Condition::exact(format!("({} AND {})", a.sql, b.sql)),
+            (Condition::Exact(a), Condition::Exact(b)) => Condition::Exact(joined(&a, "AND", &b)),
             (Condition::Kept(a), Condition::Kept(_)) => Condition::Kept(a),
             (Condition::Kept(reason), Condition::Exact(sent) | Condition::Superset(sent, _))
             | (Condition::Exact(sent) | Condition::Superset(sent, _), Condition::Kept(reason)) => Condition::Superset(sent, reason),
             (Condition::Exact(a), Condition::Superset(b, reason)) | (Condition::Superset(a, reason), Condition::Exact(b) | Condition::Superset(b, _)) => {
-                Condition::Superset(Sent { sql: format!("({} AND {})", a.sql, b.sql) }, reason)
+                Condition::Superset(joined(&a, "AND", &b), reason)
             }
         }
     }
@@ -112,28 +117,28 @@ impl Writer<'_> {
     fn or(&self, left: &Expr, right: &Expr) -> Condition {
         match (self.write(left), self.write(right)) {
             (Condition::Kept(reason), _) | (_, Condition::Kept(reason)) => Condition::Kept(reason),
-            (Condition::Exact(a), Condition::Exact(b)) => Condition::exact(format!("({} OR {})", a.sql, b.sql)),
+            (Condition::Exact(a), Condition::Exact(b)) => Condition::Exact(joined(&a, "OR", &b)),
             (Condition::Exact(a), Condition::Superset(b, reason)) | (Condition::Superset(a, reason), Condition::Exact(b) | Condition::Superset(b, _)) => {
-                Condition::Superset(Sent { sql: format!("({} OR {})", a.sql, b.sql) }, reason)
+                Condition::Superset(joined(&a, "OR", &b), reason)
             }
         }
     }
 
-    /// The opposite of a superset would lose rows, so only exact conditions are negated.
-    fn not(&self, inner: &Expr) -> Condition {
-        match self.write(inner) {
-            exact @ Condition::Exact(_) => exact.map_sql(|sql| format!("(NOT {sql})")),
-            Condition::Superset(_, reason) | Condition::Kept(reason) => Condition::Kept(reason),
-        }
-    }
-
-    fn unary(&self, inner: &Expr, operation: Operation<'_>, suffix: &str) -> Condition {
+    fn null_test(&self, inner: &Expr, wants_null: bool) -> Condition {
         let term = match self.total(inner) {
             Ok(term) => term,
             Err(reason) => return Condition::Kept(reason),
         };
-        let sql = if suffix.is_empty() { term.sql.clone() } else { format!("{} {suffix}", term.sql) };
-        Condition::with_support(self.scope.source.support(&operation, &term.meaning), || Ok(sql))
+        let operation = if wants_null { Operation::IsNull } else { Operation::IsNotNull };
+        let source = self.scope.source;
+        Condition::with_support(source.support(&operation, &term.meaning), || Ok(Sent::whole(source.dialect().null_test(&term, wants_null))))
+    }
+
+    fn truth(&self, expr: &Expr) -> Condition {
+        match self.total(expr) {
+            Ok(term) => Condition::with_support(self.scope.source.support(&Operation::IsTrue, &term.meaning), || Ok(Sent::whole(term.sql.clone()))),
+            Err(reason) => Condition::Kept(reason),
+        }
     }
 
     fn compare(&self, left: &Expr, op: Operator, right: &Expr) -> Condition {
@@ -155,7 +160,7 @@ impl Writer<'_> {
         let support = self.scope.source.support(&operation, &term.meaning);
         Condition::with_support(support, || {
             let literal = self.scope.source.dialect().literal_for(value, &term.meaning)?;
-            Ok(format!("{} {sign} {literal}", self.operand_text(&term, &operation)))
+            Ok(self.scope.source.dialect().compare(&term, sign, &literal))
         })
     }
 
@@ -167,10 +172,13 @@ impl Writer<'_> {
         };
         let Some((operation, sign)) = operation(op, Operand::Bool(true)) else { return kept_expression() };
         let ranges = !matches!(operation, Operation::Equal(_) | Operation::NotEqual(_));
-        match together(&left, &right, ranges, self.scope.source) {
-            Ok((left, right)) => Condition::exact(format!("{left} {sign} {right}")),
-            Err(reason) => Condition::Kept(reason),
-        }
+        let source = self.scope.source;
+        let written = match (ranges, operation) {
+            (true, _) => ordered(&left, &right, source).map(|(left, right)| Sent::whole(format!("{left} {sign} {right}"))),
+            (false, Operation::Equal(_)) => same(&left, &right, source),
+            (false, _) => return same(&left, &right, source).map_or_else(Condition::Kept, Condition::Exact).negated(),
+        };
+        written.map_or_else(Condition::Kept, Condition::Exact)
     }
 
     /// `IS [NOT] DISTINCT FROM`, which is never unknown, in words that every source has.
@@ -197,6 +205,9 @@ impl Writer<'_> {
     }
 
     fn like(&self, like: &Like) -> Condition {
+        if like.case_insensitive {
+            return Condition::Kept(case_folding());
+        }
         let (Some(ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text))), false) = (as_literal(&like.pattern), like.case_insensitive) else {
             return Condition::Kept(Reason::new("pattern", "only LIKE with a constant pattern, in which case counts, means the same in a source"));
         };
@@ -206,13 +217,9 @@ impl Writer<'_> {
         };
         let pattern = Pattern { text, escape: like.escape_char.unwrap_or('\\') };
         let written = Condition::with_support(self.scope.source.support(&Operation::Like(pattern), &term.meaning), || {
-            self.scope.source.dialect().like(&term.sql, pattern)
+            self.scope.source.dialect().like(&term, pattern).map(Sent::whole)
         });
-        match (written, like.negated) {
-            (exact @ Condition::Exact(_), true) => exact.map_sql(|sql| format!("(NOT {sql})")),
-            (Condition::Superset(_, reason), true) => Condition::Kept(reason),
-            (written, _) => written,
-        }
+        if like.negated { written.negated() } else { written }
     }
 
     fn in_list(&self, inner: &Expr, list: &[Expr], negated: bool) -> Condition {
@@ -222,6 +229,7 @@ impl Writer<'_> {
         };
         let (source, meaning) = (self.scope.source, &term.meaning);
         let mut literals = Vec::with_capacity(list.len());
+        let mut values = Vec::with_capacity(list.len());
         let mut weakest: Option<Reason> = None;
         for item in list {
             let Some(literal) = as_literal(item) else { return kept_expression() };
@@ -236,19 +244,18 @@ impl Writer<'_> {
                 Ok(text) => literals.push(text),
                 Err(error) => return Condition::Kept(Reason::new("literal", error.message().to_owned())),
             }
+            values.push(value);
         }
-        let word = if negated { "NOT IN" } else { "IN" };
-        let sql = format!("{} {word} ({})", term.sql, literals.join(", "));
+        let array = if list.len() > LIST_READ_MAX { source.dialect().array(&values, meaning) } else { None };
+        let sent = match (array, negated) {
+            (Some(array), false) => Sent::whole(format!("{} = ANY ({array})", term.sql)),
+            (Some(array), true) => Sent::whole(format!("{} <> ALL ({array})", term.sql)),
+            (None, _) => source.dialect().compare_list(&term, negated, &literals),
+        };
         match weakest {
-            None => Condition::exact(sql),
-            Some(reason) => Condition::Superset(Sent { sql }, reason),
+            None => Condition::Exact(sent),
+            Some(reason) => Condition::Superset(sent, reason),
         }
-    }
-
-    /// Ordering of texts is by bytes here; a source that can say so gets told.
-    fn operand_text(&self, term: &Term, operation: &Operation<'_>) -> String {
-        let ordering = matches!(operation, Operation::Less(_) | Operation::LessOrEqual(_) | Operation::Greater(_) | Operation::GreaterOrEqual(_));
-        if ordering { by_bytes(term, self.scope.source) } else { term.sql.clone() }
     }
 
     /// A value that can be computed for any row, also one that another condition leaves out.
@@ -262,39 +269,36 @@ impl Writer<'_> {
     }
 }
 
-/// The text by whose order values stand in ours.
-pub(crate) fn by_bytes(term: &Term, source: &dyn Source) -> String {
-    let text = matches!(term.meaning.data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
-    let bytewise = if text { source.dialect().bytewise(&term.sql) } else { None };
-    bytewise.unwrap_or_else(|| term.sql.clone())
+/// The left value equal to the right one, as we mean it.
+pub(crate) fn same(left: &Term, right: &Term, source: &dyn Source) -> Result<Sent, Reason> {
+    comparable_terms(left, right, Operation::Distinguish, source)?;
+    let same = source.dialect().same(left, right);
+    same.ok_or_else(|| Reason::new("collation", "the two sides have different collations").with_remedy("give both columns one collation"))
 }
 
-/// Two values as they are compared with each other, for their order or only whether they are equal.
-pub(crate) fn together(left: &Term, right: &Term, ordered: bool, source: &dyn Source) -> Result<(String, String), Reason> {
+/// Both values as they stand in our order.
+fn ordered(left: &Term, right: &Term, source: &dyn Source) -> Result<(String, String), Reason> {
+    comparable_terms(left, right, Operation::Order, source)?;
+    Ok((source.dialect().ordered(left), source.dialect().ordered(right)))
+}
+
+/// Whether the source can compare two of its values with each other as we would.
+fn comparable_terms(left: &Term, right: &Term, needed: Operation<'_>, source: &dyn Source) -> Result<(), Reason> {
     let (a, b) = (&left.meaning, &right.meaning);
-    let whole = |data_type: &DataType| data_type.is_signed_integer();
     let decimals = |data_type: &DataType| matches!(data_type, DataType::Decimal128(..));
+    let whole = |data_type: &DataType| data_type.is_integer();
     let like_types = a.data_type == b.data_type || whole(&a.data_type) && whole(&b.data_type) || decimals(&a.data_type) && decimals(&b.data_type);
     // What is read as text is compared there as what it is, so both have to be the same.
     let like_readings = a.read_as == b.read_as && (a.read_as.is_none() || a.native_type == b.native_type);
     if !like_types || !like_readings {
         return Err(Reason::new("type", "the two sides are of different types, and a conversion at the source could change their meaning"));
     }
-    let needed = if ordered { Operation::Order } else { Operation::Distinguish };
     for side in [a, b] {
         if let Support::Superset(reason) | Support::Never(reason) = source.support(&needed, side) {
             return Err(reason);
         }
     }
-    if ordered {
-        return Ok((by_bytes(left, source), by_bytes(right, source)));
-    }
-    if a.collation == b.collation {
-        return Ok((left.sql.clone(), right.sql.clone()));
-    }
-    let bytewise = source.dialect().bytewise(&right.sql);
-    let right = bytewise.ok_or_else(|| Reason::new("collation", "the two sides have different collations").with_remedy("give both columns one collation"))?;
-    Ok((left.sql.clone(), right))
+    Ok(())
 }
 
 fn as_literal(expr: &Expr) -> Option<&ScalarValue> {

@@ -202,7 +202,7 @@ impl Cutter {
                 return self.other(LogicalPlan::Filter(Filter::try_new(filter.predicate, input)?));
             }
         };
-        if block.limit().is_some() {
+        if block.limit().is_some() || !block.is_flat() && !block.source().dialect().has_having() {
             block = block.wrap(&self.aliases.derived());
         }
         let terms = block.terms();
@@ -419,6 +419,21 @@ fn note(plan: &LogicalPlan, kept: &Kept) {
         }
         Ok(TreeNodeRecursion::Continue)
     });
+}
+
+/// The one source that a plan reads all its tables from.
+pub(super) fn source_of(plan: &LogicalPlan) -> Option<SourceName> {
+    let mut scans = 0;
+    let mut names = BTreeSet::new();
+    let _ = plan.apply_with_subqueries(|node| {
+        if let LogicalPlan::TableScan(scan) = node {
+            scans += 1;
+            let provider = source_as_provider(&scan.source).ok();
+            names.insert(provider.and_then(|provider| provider.downcast_ref::<SourceTableProvider>().map(|table| table.handle.name().clone())));
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    if scans == 0 || names.len() != 1 { None } else { names.pop_first().flatten() }
 }
 
 /// Why a join of several places is done here.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A fragment: the statement for one table of one source, with what it pushes and what it leaves here.
 
+use super::block::Block;
 use super::bound::bounded_columns;
 use super::terms::{Scope, table_terms};
 use super::words::in_words;
@@ -57,6 +58,41 @@ pub(crate) struct Fragment {
     pub pushed: Vec<String>,
     pub kept: Vec<Kept>,
     pub limit: Option<usize>,
+    /// What more conditions can be added to; `None` where they would change the answer.
+    pub open: Option<Open>,
+}
+
+/// A statement that takes conditions on its outputs.
+#[derive(Debug, Clone)]
+pub(crate) enum Open {
+    Table { has_conditions: bool, terms: Vec<Term> },
+    Block(Box<Block>),
+}
+
+impl Fragment {
+    /// The terms of the outputs, where more may be asked of them.
+    pub fn open_terms(&self) -> Option<Vec<Term>> {
+        match self.open.as_ref()? {
+            Open::Table { terms, .. } => Some(terms.clone()),
+            Open::Block(block) => Some(block.terms()),
+        }
+    }
+
+    /// The text with more conditions.
+    pub fn narrowed(&self, conditions: &[&str]) -> weir_base::Result<String> {
+        match &self.open {
+            Some(Open::Table { has_conditions, .. }) if !conditions.is_empty() => {
+                let word = if *has_conditions { "AND" } else { "WHERE" };
+                Ok(format!("{} {word} {}", self.sql, conditions.join(" AND ")))
+            }
+            Some(Open::Block(block)) => {
+                let mut block = block.as_ref().clone();
+                conditions.iter().for_each(|condition| block.filter((*condition).to_owned()));
+                Ok(block.fragment()?.sql)
+            }
+            _ => Ok(self.sql.clone()),
+        }
+    }
 }
 
 /// A table that a statement reads.
@@ -89,6 +125,8 @@ pub(crate) fn cut(request: &FragmentRequest<'_>) -> weir_base::Result<Fragment> 
         outputs: outputs(request, &columns),
         pushed,
         kept,
+        open: (limit.is_none() && request.mode != PushDown::Off)
+            .then(|| Open::Table { has_conditions: !conditions.is_empty(), terms: read_terms(request, &columns) }),
         limit,
     })
 }
@@ -198,6 +236,15 @@ fn read_expression(dialect: &dyn Dialect, needed: &Needed<'_>) -> String {
         (None, Some(pattern)) => format!("{} AS {quoted}", pattern.replace("{}", &quoted)),
         (None, None) => quoted,
     }
+}
+
+fn read_terms(request: &FragmentRequest<'_>, columns: &[Needed<'_>]) -> Vec<Term> {
+    let dialect = request.source.dialect();
+    let term = |needed: &Needed<'_>| match needed.text {
+        Some(_) => Term::computed(dialect.as_text(&dialect.quote(&needed.column.name)), "", DataType::Utf8, false),
+        None => Term { sql: dialect.quote(&needed.column.name), meaning: needed.column.clone(), total: true, constant: false },
+    };
+    columns.iter().map(term).collect()
 }
 
 fn outputs(request: &FragmentRequest<'_>, columns: &[Needed<'_>]) -> Vec<OutputColumn> {

@@ -35,7 +35,7 @@ pub(super) fn group(plan: &Grouped, input: Block, aliases: &mut Aliases) -> Resu
     for (expr, (qualifier, field)) in plan.group_expr.iter().zip(plan.schema.iter()) {
         let term = key(expr, scope)?;
         if !term.constant {
-            keys.push(term.sql.clone());
+            keys.push(block.source().dialect().grouped(&term));
         }
         columns.as_it_is(Output { term, label: in_words(expr) }, qualifier, field);
     }

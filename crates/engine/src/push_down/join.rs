@@ -2,7 +2,7 @@
 //! Joins of tables in one source: one statement, with inputs of outer joins that are filtered wrapped first.
 
 use super::block::{Block, Output};
-use super::condition::{Condition, condition, together};
+use super::condition::{Condition, condition, same};
 use super::cut::Aliases;
 use super::terms::{Scope, value};
 use datafusion::common::{DFSchema, JoinType, NullEquality};
@@ -47,8 +47,7 @@ fn on(plan: &Join, left: &Block, right: &Block) -> Result<String, Reason> {
     let mut parts = Vec::with_capacity(plan.on.len() + 1);
     for (a, b) in &plan.on {
         let (a, b) = (total(value(a, left.scope(&left_terms))?)?, total(value(b, right.scope(&right_terms))?)?);
-        let (a, b) = together(&a, &b, false, left.source())?;
-        parts.push(format!("{a} = {b}"));
+        parts.push(same(&a, &b, left.source())?.sql);
     }
     if let Some(filter) = &plan.filter {
         let both: DFSchema = left.schema.join(&right.schema).map_err(|_| Reason::new("expression", "columns of both sides have one name"))?;

@@ -9,12 +9,16 @@ mod cut;
 mod fragment;
 mod group;
 mod join;
+mod late;
 mod literal;
 mod order;
+mod regroup;
 mod terms;
 mod words;
 
 pub(crate) use condition::{Condition, condition};
 pub(crate) use cut::cut_plan;
 pub(crate) use fragment::{Fragment, FragmentRequest, TableUse, TextOf, cut, kept_here};
+pub(crate) use late::key_filters;
+pub(crate) use regroup::regroup;
 pub(crate) use words::in_words;

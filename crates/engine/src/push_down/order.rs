@@ -2,7 +2,6 @@
 //! The first rows in an order of ours.
 
 use super::block::Block;
-use super::condition::by_bytes;
 use super::cut::Aliases;
 use super::terms::value;
 use datafusion::logical_expr::SortExpr;
@@ -22,7 +21,7 @@ pub(super) fn first(input: Block, sort: &[SortExpr], rows: usize, aliases: &mut 
         if let Support::Superset(reason) | Support::Never(reason) = block.source().support(&Operation::Order, &term.meaning) {
             return Err(reason);
         }
-        order.push(block.source().dialect().order(&by_bytes(&term, block.source()), !key.asc, key.nulls_first));
+        order.push(block.source().dialect().order(&term, !key.asc, key.nulls_first));
     }
     block.stop(order, rows);
     Ok(block)

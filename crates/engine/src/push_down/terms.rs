@@ -81,7 +81,8 @@ fn written_literal(literal: &ScalarValue, source: &dyn Source) -> Written {
 
 fn widened(inner: &Expr, to: &DataType, scope: Scope<'_>) -> Written {
     let term = value(inner, scope)?;
-    if term.meaning.data_type == *to {
+    let text = |data_type: &DataType| matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    if term.meaning.data_type == *to || text(&term.meaning.data_type) && text(to) {
         return Ok(term);
     }
     scope.source.function(Function::Widen, &[Argument { term: &term, literal: None }], to)
@@ -109,11 +110,48 @@ fn scalar(function: &ScalarFunction, whole: &Expr, scope: Scope<'_>) -> Written 
         ("abs", _) => Function::Absolute,
         ("character_length", _) => Function::CharLength,
         ("substr", _) => Function::Substring,
+        ("left", [text, count @ Expr::Literal(..)]) => {
+            return call(Function::Substring, &[*text, &Expr::Literal(ScalarValue::Int64(Some(1)), None), *count], whole, scope);
+        }
+        ("floor", [_]) => Function::Floor,
+        ("ceil", [_]) => Function::Ceil,
+        ("round", [number]) => return call(Function::Round, &[*number, &Expr::Literal(ScalarValue::Int64(Some(0)), None)], whole, scope),
+        ("round", [_, _]) => Function::Round,
+        ("numeric_trunc", [_, _]) => Function::Cut,
+        ("ltrim", [_]) => Function::TrimStart,
+        ("rtrim", [_]) => Function::TrimEnd,
+        ("btrim", [_]) => Function::TrimBoth,
+        ("strpos", [_, _]) => Function::Position,
+        ("nullif" | "greatest" | "least", [a, b]) => return value(&as_case(function.func.name(), a, b), scope),
+        ("lower" | "upper" | "initcap", _) => return Err(case_folding()),
+        (name, _) if name.starts_with("regexp") => return Err(regex_dialect()),
         ("date_part", [field, moment]) => return of_field(field, |field| Function::Extract(field), moment, whole, scope),
         ("date_trunc", [unit, moment]) => return of_field(unit, |unit| Function::Truncate(unit), moment, whole, scope),
         _ => return Err(Reason::new("function", format!("the function {} is computed here", function.func.name()))),
     };
     call(known, &arguments, whole, scope)
+}
+
+/// `nullif`, `greatest` and `least` of two values, as the choice that they are.
+fn as_case(name: &str, a: &Expr, b: &Expr) -> Expr {
+    let compared = |op: Operator| Expr::BinaryExpr(BinaryExpr::new(Box::new(a.clone()), op, Box::new(b.clone())));
+    let when = |when: Expr, then: &Expr| (Box::new(when), Box::new(then.clone()));
+    let nothing = Expr::Literal(ScalarValue::Null, None);
+    let (when_then_expr, otherwise) = match name {
+        "nullif" => (vec![when(compared(Operator::Eq), &nothing)], a),
+        "greatest" => (vec![when(a.clone().is_null(), b), when(b.clone().is_null(), a), when(compared(Operator::GtEq), a)], b),
+        _ => (vec![when(a.clone().is_null(), b), when(b.clone().is_null(), a), when(compared(Operator::LtEq), a)], b),
+    };
+    Expr::Case(Case { expr: None, when_then_expr, else_expr: Some(Box::new(otherwise.clone())) })
+}
+
+pub(super) fn case_folding() -> Reason {
+    Reason::new("case_folding", "which letters are the same without regard to case differs between systems")
+        .with_remedy("compare with the letters as they are stored")
+}
+
+pub(super) fn regex_dialect() -> Reason {
+    Reason::new("regex_dialect", "regular expressions differ between systems").with_remedy("use LIKE, or starts_with for a prefix")
 }
 
 fn of_field<'a>(field: &'a Expr, function: impl Fn(&'a str) -> Function<'a>, moment: &Expr, whole: &Expr, scope: Scope<'_>) -> Written {
@@ -136,9 +174,14 @@ fn truth(expr: &Expr, scope: Scope<'_>) -> Written {
     if !scope.source.dialect().has_booleans() {
         return Err(Reason::new("boolean", "the source has no booleans"));
     }
-    Ok(Term::computed(format!("({})", exact(expr, scope)?), "boolean", DataType::Boolean, true))
+    match condition(expr, scope) {
+        Condition::Exact(sent) if sent.negatable => Ok(Term::computed(format!("({})", sent.sql), "boolean", DataType::Boolean, true)),
+        Condition::Exact(_) => Err(Reason::new("negation", "what is unknown here is false in the source")),
+        Condition::Superset(_, reason) | Condition::Kept(reason) => Err(reason),
+    }
 }
 
+/// A condition that is true there exactly when it is here.
 fn exact(expr: &Expr, scope: Scope<'_>) -> Result<String, Reason> {
     match condition(expr, scope) {
         Condition::Exact(sent) => Ok(sent.sql),
@@ -164,6 +207,9 @@ fn case_of(case: &Case, whole: &Expr, scope: Scope<'_>) -> Written {
         }
         let term = value(expr, scope)?;
         let like = first.get_or_insert_with(|| term.clone());
+        if like.meaning.native_type != term.meaning.native_type {
+            like.meaning.native_type.clear();
+        }
         if term.meaning.data_type != result || term.meaning.read_as.is_some() || like.meaning.collation != term.meaning.collation {
             return Err(Reason::new("case", "the branches of the CASE are of several types or collations in the source"));
         }

@@ -7,7 +7,7 @@ use super::running_query;
 use crate::arithmetic::settled_batch;
 use crate::discovery::SourceHandle;
 use crate::errors::carry;
-use crate::push_down::{Fragment, FragmentRequest, TextOf, cut, kept_here};
+use crate::push_down::{Fragment, FragmentRequest, TextOf, cut, kept_here, key_filters};
 use crate::run::QueryRun;
 use crate::text_kinds;
 use arrow::array::{RecordBatch, RecordBatchOptions};
@@ -17,18 +17,23 @@ use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{ColumnStatistics, DFSchema, DataFusionError, Result, Statistics};
+use datafusion::config::ConfigOptions;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_expr::EquivalenceProperties;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::filter::FilterExecBuilder;
+use datafusion::physical_plan::filter_pushdown::{ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation, PushedDown};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
 use futures::{StreamExt, TryStreamExt, stream};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use weir_api::{Forecast, PushDown, TableAge};
+use weir_base::limits::KEYS_MAX;
 use weir_base::{Error, ErrorCode, TableName};
 use weir_source::{SourceTable, Statement};
 
@@ -186,13 +191,15 @@ fn width_guess(data_type: &DataType) -> usize {
 }
 
 /// The leaf that runs one statement.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct SourceScan {
     pub handle: Arc<SourceHandle>,
     pub fragment: Fragment,
     statistics: Arc<Statistics>,
     /// Set once somebody asked; from then on everybody tells the same.
     forecast: OnceLock<Forecast>,
+    /// Filters that a join above fills in while it runs.
+    late: Vec<Arc<dyn PhysicalExpr>>,
     properties: Arc<PlanProperties>,
 }
 
@@ -200,7 +207,12 @@ impl SourceScan {
     pub fn new(handle: Arc<SourceHandle>, fragment: Fragment, schema: SchemaRef, statistics: Statistics) -> Self {
         let properties =
             PlanProperties::new(EquivalenceProperties::new(schema), Partitioning::UnknownPartitioning(1), EmissionType::Incremental, Boundedness::Bounded);
-        Self { handle, fragment, statistics: Arc::new(statistics), forecast: OnceLock::new(), properties: Arc::new(properties) }
+        Self { handle, fragment, statistics: Arc::new(statistics), forecast: OnceLock::new(), late: Vec::new(), properties: Arc::new(properties) }
+    }
+
+    /// The scan without what joins above it find out.
+    pub fn whole(&self) -> Self {
+        Self { late: Vec::new(), ..self.clone() }
     }
 
     pub fn forecast(&self) -> Option<Forecast> {
@@ -220,8 +232,27 @@ impl SourceScan {
         }
     }
 
+    /// The statement with the keys that a join has found by now.
+    fn narrowed(&self, statement: Statement) -> weir_base::Result<Statement> {
+        let Some(terms) = self.fragment.open_terms().filter(|_| !self.late.is_empty()) else { return Ok(statement) };
+        let source = self.handle.source.as_ref();
+        let keys_max = keys_max(self.likely_rows());
+        let mut found = Vec::new();
+        for filter in &self.late {
+            // A filter that cannot be looked at asks for nothing here; the join still applies it to every row.
+            let Ok(now) = snapshot_physical_expr(filter.clone()) else { continue };
+            found.extend(key_filters(&now, &terms, source, keys_max));
+        }
+        if found.is_empty() {
+            return Ok(statement);
+        }
+        let conditions: Vec<&str> = found.iter().map(|filter| filter.sql.as_str()).collect();
+        let shown: Vec<&str> = found.iter().map(|filter| filter.shown.as_str()).collect();
+        Ok(Statement { sql: self.fragment.narrowed(&conditions)?, shown: Some(self.fragment.narrowed(&shown)?), ..statement })
+    }
+
     pub fn statement(&self, run: &QueryRun) -> Statement {
-        Statement { sql: self.fragment.sql.clone(), outputs: self.fragment.outputs.clone(), user: run.user.clone(), query_id: run.id }
+        Statement { sql: self.fragment.sql.clone(), shown: None, outputs: self.fragment.outputs.clone(), user: run.user.clone(), query_id: run.id }
     }
 }
 
@@ -252,9 +283,26 @@ impl ExecutionPlan for SourceScan {
         Ok(self.statistics.clone())
     }
 
+    /// None of them is taken off the shoulders of whoever asks: the source gets to know what is worth its while when it is read.
+    fn handle_child_pushdown_result(
+        &self,
+        phase: FilterPushdownPhase,
+        result: ChildPushdownResult,
+        _: &ConfigOptions,
+    ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
+        let kept = vec![PushedDown::No; result.parent_filters.len()];
+        let propagation = FilterPushdownPropagation::with_parent_pushdown_result(kept);
+        if phase != FilterPushdownPhase::Post || result.parent_filters.is_empty() {
+            return Ok(propagation);
+        }
+        let late = self.late.iter().cloned().chain(result.parent_filters.iter().map(|parent| parent.filter.clone())).collect();
+        let node: Arc<dyn ExecutionPlan> = Arc::new(Self { late, ..self.clone() });
+        Ok(propagation.with_updated_node(node))
+    }
+
     fn execute(&self, _: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let run = running_query(&context)?;
-        let statement = self.statement(&run);
+        let scan = self.clone();
         let schema = self.schema();
         let handle = self.handle.clone();
         let tables = self.fragment.tables.clone();
@@ -262,6 +310,7 @@ impl ExecutionPlan for SourceScan {
         let likely_rows = self.likely_rows();
         let opening = async move {
             let permit = run.permit(handle.name()).await.map_err(carry)?;
+            let statement = scan.narrowed(scan.statement(&run)).map_err(carry)?;
             if let Some(rows) = likely_rows {
                 permit.meter().forecast(rows);
             }
@@ -272,6 +321,16 @@ impl ExecutionPlan for SourceScan {
             Ok::<_, DataFusionError>(fetched.batches.map(move |batch| batch.map_err(|error| failed(&handle, error)).and_then(|batch| rename(&batch, &target))))
         };
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream::once(opening).try_flatten())))
+    }
+}
+
+/// Keys are sent while they are fewer than the rows that they spare: at most one for two rows, and none for a handful.
+fn keys_max(likely_rows: Option<u64>) -> usize {
+    const ROWS_WORTH_A_FILTER: u64 = 500;
+    match likely_rows {
+        Some(rows) if rows < ROWS_WORTH_A_FILTER => 0,
+        Some(rows) => usize::try_from(rows / 2).unwrap_or(usize::MAX).min(KEYS_MAX),
+        None => KEYS_MAX,
     }
 }
 

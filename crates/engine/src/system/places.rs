@@ -7,7 +7,7 @@ use crate::pg_catalog::type_name;
 use crate::shared::Shared;
 use arrow::array::RecordBatch;
 use std::sync::Arc;
-use weir_base::{AsOf, Result, TableName};
+use weir_base::{AsOf, ErrorCode, Result, TableName};
 use weir_guard::GuardLoad;
 use weir_policy::Principal;
 use weir_source::{Health, SourceTable};
@@ -41,19 +41,35 @@ impl Look {
         count(seen.count() as u64)
     }
 
+    /// A source that answers and may not be used (a primary without `allow_primary`, an account without a right) is no unreachable one.
+    fn state(&self) -> &'static str {
+        let refused = |error: Option<&weir_base::Error>| error.is_some_and(|error| error.code() == ErrorCode::Forbidden);
+        match &self.catalog {
+            _ if refused(self.catalog.as_ref().err()) || refused(self.health.as_ref().err()) => "refused",
+            Ok(_) => "reachable",
+            Err(_) => "unreachable",
+        }
+    }
+
     fn account(&self) -> Option<&'static str> {
         self.known(|health| health.account_writes).map(|writes| if writes { "can write" } else { "read-only" })
     }
 
     fn note(&self) -> Option<String> {
         let mut notes = match (&self.catalog, &self.health) {
-            (Err(error), _) => return Some(error.to_string()),
+            (Err(error), _) => return Some(told(error)),
             (Ok(catalog), health) => catalog.warnings.iter().cloned().chain(health.as_ref().err().map(ToString::to_string)).collect::<Vec<_>>(),
         };
         let account = self.known(|health| health.account_note.clone()).filter(|note| !notes.contains(note));
         notes.extend(account.map(|note| format!("account: {note}")));
         (!notes.is_empty()).then(|| notes.join("; "))
     }
+}
+
+/// What is wrong, and what to do about it.
+fn told(error: &weir_base::Error) -> String {
+    let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+    format!("{error}{hint}")
 }
 
 /// A source with whether it answers now, all of them asked side by side. Looked at through permits, like everything else.
@@ -65,7 +81,7 @@ pub(super) async fn sources(shared: &Shared, principal: &Principal) -> Result<Re
     Columns::default()
         .text("source", rows.iter().map(|row| Some(row.handle.name().as_str())))
         .text("type", rows.iter().map(|row| Some(row.handle.source.kind())))
-        .text("state", rows.iter().map(|row| Some(if row.catalog.is_ok() { "reachable" } else { "unreachable" })))
+        .text("state", rows.iter().map(|row| Some(row.state())))
         .text("version", rows.iter().map(|row| row.known(|health| Some(health.version.clone()))))
         .text("role", rows.iter().map(|row| row.known(|health| Some(health.role.word()))))
         .text("account", rows.iter().map(Look::account))

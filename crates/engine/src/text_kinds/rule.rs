@@ -4,13 +4,12 @@
 use super::words::{Word, Work, canonical_json, canonical_uuid, rank};
 use super::{Labels, TextKind};
 use crate::errors::carry;
+use crate::walk::{expressions, orders, seen_by};
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::tree_node::{Transformed, TransformedResult};
 use datafusion::common::{DFSchema, ExprSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::{AggregateFunction, Cast, InList, ScalarFunction, Sort, TryCast};
-use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{Between, BinaryExpr, Case, Distinct, Expr, LogicalPlan, Operator};
+use datafusion::logical_expr::{Between, BinaryExpr, Case, Expr, LogicalPlan, Operator};
 use datafusion::optimizer::AnalyzerRule;
 use std::sync::Arc;
 use weir_base::{Error, ErrorCode};
@@ -29,39 +28,16 @@ impl AnalyzerRule for CompareKinds {
 }
 
 fn rewritten(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
-    let mut schema = merge_schema(&plan.inputs());
-    if let LogicalPlan::TableScan(scan) = &plan {
-        schema.merge(&DFSchema::try_from_qualified_schema(scan.table_name.clone(), &scan.source.schema())?);
-    }
-    let names = NamePreserver::new(&plan);
-    let changed = plan.map_expressions(|expr| {
-        let name = names.save(&expr);
-        let changed = expr.transform_up(|node| compared(node, &schema))?;
-        Ok(changed.update_data(|expr| name.restore(expr)))
-    })?;
-    let touched = changed.transformed;
-    let plan = sorted(changed.data, &schema);
+    let schema = seen_by(&plan)?;
+    let changed = expressions(plan, |node| compared(node, &schema))?;
+    // Enums sort by the order of their labels.
+    let plan = orders(changed.data, |order| by_rank(order, &schema));
     // A kind that was left behind further down is not inherited either.
     let inherits =
         matches!(plan, LogicalPlan::SubqueryAlias(_) | LogicalPlan::Projection(_) | LogicalPlan::Aggregate(_) | LogicalPlan::Join(_) | LogicalPlan::Window(_));
-    match touched || inherits {
+    match inherits {
         true => plan.recompute_schema().map(Transformed::yes),
         false => Ok(Transformed::yes(plan)),
-    }
-}
-
-/// Enums sort by the order of their labels.
-fn sorted(plan: LogicalPlan, schema: &DFSchema) -> LogicalPlan {
-    match plan {
-        LogicalPlan::Sort(mut sort) => {
-            sort.expr = by_rank(sort.expr, schema);
-            LogicalPlan::Sort(sort)
-        }
-        LogicalPlan::Distinct(Distinct::On(mut on)) => {
-            on.sort_expr = on.sort_expr.map(|order| by_rank(order, schema));
-            LogicalPlan::Distinct(Distinct::On(on))
-        }
-        other => other,
     }
 }
 

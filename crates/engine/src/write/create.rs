@@ -51,7 +51,7 @@ pub(super) async fn create_table(planning: &PlanningSession<'_>, mut table: Crea
         return Err(Error::new(ErrorCode::Unsupported, "CREATE TABLE with both columns and AS is not in Weir")
             .with_hint("give the columns their names and types in the SELECT"));
     }
-    let bound = bind(planning, Statement::Query(query), Some(params)).await?;
+    let bound = bind(planning, Statement::Query(query), params).await?;
     let physical = plan(planning, bound).await?;
     admit::admit(&physical, planning.run).await?;
     let input = start(&physical)?;

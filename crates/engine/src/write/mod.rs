@@ -71,5 +71,9 @@ fn other_write(planning: &PlanningSession<'_>, what: &str, name: Option<&ObjectN
     if let Some(error) = name.and_then(|name| Target::of(planning, name).err()) {
         return error;
     }
-    Error::new(ErrorCode::Unsupported, format!("{what} is not in this version")).with_hint("the lake takes CREATE TABLE … AS, INSERT and DROP")
+    let error = Error::new(ErrorCode::Unsupported, format!("{what} is not in this version"));
+    match what {
+        "COPY FROM" => error.with_hint("rows come with INSERT … VALUES, or from a source of weir.yaml with INSERT … SELECT or CREATE TABLE … AS SELECT"),
+        _ => error.with_hint("the lake takes CREATE TABLE … AS, INSERT and DROP"),
+    }
 }

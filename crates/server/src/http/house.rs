@@ -5,12 +5,12 @@ use crate::http::Door;
 use crate::http::gate;
 use crate::http::problem::Problem;
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use weir_base::{Error, ErrorCode};
+use weir_base::{Error, ErrorCode, UserName};
 
 /// Written by hand; `tests/` calls every path in it.
 const OPENAPI: &str = include_str!("openapi.json");
@@ -51,8 +51,9 @@ pub async fn readiness(State(door): State<Arc<Door>>, headers: HeaderMap) -> Res
     Ok((status, Json(told)))
 }
 
-/// Prometheus text.
-pub async fn metrics(State(door): State<Arc<Door>>) -> Result<Response, Problem> {
+/// Prometheus text, for those who may see what everybody does. Error: 403 for the others.
+pub async fn metrics(State(door): State<Arc<Door>>, Extension(user): Extension<UserName>) -> Result<Response, Problem> {
+    door.service.may_see_metrics(&user).await?;
     let handle = door.metrics.as_ref().ok_or_else(|| Error::new(ErrorCode::NotFound, "metrics are not collected"))?;
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], handle.render()).into_response())
 }

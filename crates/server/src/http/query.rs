@@ -58,7 +58,7 @@ pub async fn query(
     body: RawBody,
 ) -> std::result::Result<Response, Problem> {
     let shape = Shape::negotiate(&headers)?;
-    let (session, query) = asked(&door, user, &headers, body)?;
+    let (session, query) = asked(&door, user, &headers, body).await?;
     let id = query.id;
     let mut measure = OpenQuery::begin(weir_api::Door::Http);
     let begun = begin(&door, &session, query).await.inspect_err(|error| measure.failed(error.code().sqlstate()));
@@ -81,15 +81,19 @@ pub async fn plan(
     headers: HeaderMap,
     body: RawBody,
 ) -> std::result::Result<Response, Problem> {
-    let (session, query) = asked(&door, user, &headers, body)?;
+    let (session, query) = asked(&door, user, &headers, body).await?;
     let id = query.id;
     let report = unless_aborted(&door.ending, door.service.plan(&session, query)).await;
     Ok(Json(report.map_err(|error| Problem::from(error).about(id))?).into_response())
 }
 
-fn asked(door: &Door, user: UserName, headers: &HeaderMap, body: RawBody) -> std::result::Result<(Arc<Session>, Query), Problem> {
+async fn asked(door: &Door, user: UserName, headers: &HeaderMap, body: RawBody) -> std::result::Result<(Arc<Session>, Query), Problem> {
     let question = question(headers, body)?;
-    let session = Session::new(user, weir_api::Door::Http, question.database);
+    let database = match question.database {
+        Some(asked) => Some(door.service.database(&user, &asked).await?),
+        None => None,
+    };
+    let session = Session::new(user, weir_api::Door::Http, database);
     for (name, value) in question.settings {
         session.settings().set(&name, &setting(&name, &value)?)?;
     }

@@ -318,7 +318,8 @@ impl Conversation {
                     return Err(Fault::syntax("a cursor needs a query that returns rows").into());
                 }
                 let formats = if declare.binary { vec![1] } else { Vec::new() };
-                let statement = Statement { work: Work::Query(declare.query.clone()), parameters: Vec::new(), columns: Some(rows.columns().to_vec()) };
+                let statement =
+                    Statement { work: Work::Query(declare.query.clone()), parameters: Vec::new(), taken: 0, columns: Some(rows.columns().to_vec()) };
                 let portal =
                     Portal { progress: Progress::Running(Box::new(rows)), hold: declare.hold, ..Portal::new(Arc::new(statement), Vec::new(), formats) };
                 self.portals.insert(declare.name.clone(), portal);

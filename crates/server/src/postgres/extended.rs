@@ -46,12 +46,13 @@ impl Conversation {
         if !matches!(&work, Work::Empty) && !matches!(&work, Work::Command(command) if command.ends_failure()) {
             self.transaction.check()?;
         }
-        let Some(query) = query else { return Ok(Statement { work, parameters: types.to_vec(), columns: None }) };
-        let prepared = self.attention.wait(&mut self.link, self.service.prepare(&self.session, query)).await??;
+        let Some(query) = query else { return Ok(Statement { work, parameters: types.to_vec(), taken: 0, columns: None }) };
+        let declared: Vec<_> = types.iter().map(|oid| kind::declared_type(*oid)).collect();
+        let prepared = self.attention.wait(&mut self.link, self.service.prepare(&self.session, query, &declared)).await??;
         let parameters = parameter_types(&prepared, types)?;
         let rows = matches!(work, Work::Query(_)) && prepared.returns_rows;
         let columns = if rows { Some(reply::shapes(&prepared.schema)?) } else { None };
-        Ok(Statement { work, parameters, columns })
+        Ok(Statement { work, parameters, taken: prepared.parameters.len(), columns })
     }
 
     pub(super) fn bind(&mut self, bind: Bind) -> Result<(), Trouble> {
@@ -64,7 +65,8 @@ impl Conversation {
             return Err(Fault::error("42P03", format!("cursor {:?} already exists", bind.portal)).into());
         }
         check_room(&self.portals, &bind.portal, "portals")?;
-        let parameters = bound(&statement.parameters, &bind)?;
+        let mut parameters = bound(&statement.parameters, &bind)?;
+        parameters.truncate(statement.taken);
         if let (Some(columns), Work::Query(_)) = (&statement.columns, &statement.work) {
             binary_columns(&bind.result_formats, columns.len())?;
         }

@@ -25,6 +25,8 @@ pub struct Statement {
     pub work: Work,
     /// Type of each parameter.
     pub parameters: Vec<u32>,
+    /// How many of them the query has; a client may declare more.
+    pub taken: usize,
     /// Columns of the rows; `None` when it gives none. For FETCH they are the cursor's, known only when it is described.
     pub columns: Option<Vec<ColumnShape>>,
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The Postgres type of a column: its OID, size and modifier, and the name that people know it by.
 
-use arrow::datatypes::{DataType, Field, TimeUnit};
+use arrow::datatypes::{DataType, Field, IntervalUnit, TimeUnit};
+use std::sync::Arc;
 use weir_base::{Error, ErrorCode, Result};
 
 pub const BOOL: u32 = 16;
@@ -165,11 +166,21 @@ pub fn item_type(oid: u32) -> DataType {
         FLOAT4 => DataType::Float32,
         FLOAT8 => DataType::Float64,
         BYTEA => DataType::Binary,
+        INTERVAL => DataType::Interval(IntervalUnit::MonthDayNano),
         DATE => DataType::Date32,
         TIME => DataType::Time64(TimeUnit::Microsecond),
         TIMESTAMP => DataType::Timestamp(TimeUnit::Microsecond, None),
         TIMESTAMPTZ => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
         _ => DataType::Utf8,
+    }
+}
+
+/// The Arrow type that a client declares with an OID; `None` where it leaves that open.
+pub fn declared_type(oid: u32) -> Option<DataType> {
+    let digits = |oid| if oid == NUMERIC { DataType::Decimal128(38, 10) } else { item_type(oid) };
+    match element_of_array(oid) {
+        Some(element) => Some(DataType::List(Arc::new(Field::new("item", digits(element), true)))),
+        None => Some(digits(oid)).filter(|data_type| *data_type != DataType::Utf8),
     }
 }
 
@@ -181,7 +192,6 @@ pub fn element_of_array(oid: u32) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
 
     #[test]
     fn names_and_oids() {

@@ -6,7 +6,7 @@ use crate::values::digits::read_numeric;
 use crate::values::json::put_uuid;
 use crate::values::kind;
 use weir_api::Parameter;
-use weir_base::{CalendarDay, DAY_MICROS, Error, ErrorCode, Result};
+use weir_base::{CalendarDay, DAY_MICROS, Error, ErrorCode, Result, bytea};
 
 /// Reads parameter `number` (from 1) of type `oid` in the format the client chose. Errors: 22P02, 0A000; no value in them.
 pub fn read(number: usize, oid: u32, binary: bool, bytes: Option<&[u8]>) -> Result<Parameter> {
@@ -60,7 +60,7 @@ fn read_text(oid: u32, text: &str) -> Option<Parameter> {
         kind::OID => Parameter::Int(text.trim().parse::<u32>().ok()?.into()),
         kind::FLOAT4 | kind::FLOAT8 => Parameter::Float(read_float(text.trim())?),
         kind::NUMERIC => read_decimal(text.trim())?,
-        kind::BYTEA => Parameter::Bytes(read_bytea(text)?),
+        kind::BYTEA => Parameter::Bytes(bytea::read(text)?),
         kind::DATE => read_date(text)
             .map_or_else(|| Parameter::Text(text.into()), |days| i32::try_from(days).map_or_else(|_| Parameter::Text(text.into()), Parameter::Date)),
         kind::TIMESTAMP => {
@@ -71,6 +71,7 @@ fn read_text(oid: u32, text: &str) -> Option<Parameter> {
             _ => Parameter::Text(text.into()),
         },
         kind::UUID => Parameter::Text(read_uuid(text.trim())?),
+        kind::INTERVAL => Parameter::IntervalText(text.to_owned()),
         _ => Parameter::Text(text.to_owned()),
     })
 }
@@ -78,7 +79,7 @@ fn read_text(oid: u32, text: &str) -> Option<Parameter> {
 /// In any of the spellings that Postgres takes, as the one that it shows.
 fn read_uuid(text: &str) -> Option<String> {
     let digits = text.strip_prefix('{').map_or(Some(text), |rest| rest.strip_suffix('}'))?.replace('-', "");
-    let bytes: [u8; 16] = read_hex(&digits).filter(|_| digits.len() == 32)?.try_into().ok()?;
+    let bytes: [u8; 16] = bytea::read_hex(&digits).filter(|_| digits.len() == 32)?.try_into().ok()?;
     Some(uuid(&bytes))
 }
 
@@ -105,39 +106,6 @@ fn read_float(text: &str) -> Option<f64> {
 fn read_decimal(text: &str) -> Option<Parameter> {
     let number = read_float(text)?;
     Some(if number.is_finite() { Parameter::Decimal(text.to_owned()) } else { Parameter::Float(number) })
-}
-
-fn read_bytea(text: &str) -> Option<Vec<u8>> {
-    match text.strip_prefix("\\x") {
-        Some(digits) => read_hex(digits),
-        None => read_escaped(text.as_bytes()),
-    }
-}
-
-fn read_hex(digits: &str) -> Option<Vec<u8>> {
-    let digits: Vec<u8> = digits.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    let nibble = |byte: u8| char::from(byte).to_digit(16).map(|value| value as u8);
-    digits.chunks(2).map(|pair| Some((nibble(pair[0])? << 4) | nibble(*pair.get(1)?)?)).collect()
-}
-
-/// The older form: `\\` is a backslash, `\ooo` a byte in octal.
-fn read_escaped(bytes: &[u8]) -> Option<Vec<u8>> {
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut rest = bytes;
-    while let Some((first, after)) = rest.split_first() {
-        if *first != b'\\' {
-            out.push(*first);
-            rest = after;
-        } else if after.first() == Some(&b'\\') {
-            out.push(b'\\');
-            rest = &after[1..];
-        } else {
-            let octal = std::str::from_utf8(after.get(..3)?).ok()?;
-            out.push(u8::from_str_radix(octal, 8).ok()?);
-            rest = &after[3..];
-        }
-    }
-    Some(out)
 }
 
 fn whole(text: &str, digits: std::ops::RangeInclusive<usize>) -> Option<i64> {
@@ -194,6 +162,7 @@ fn read_binary(oid: u32, bytes: &[u8]) -> Result<Parameter, Fault> {
         kind::TIME => Parameter::Time(i64::from_be_bytes(fixed(bytes)?)),
         kind::TIMESTAMP => read_binary_timestamp(i64::from_be_bytes(fixed(bytes)?), Parameter::Timestamp)?,
         kind::TIMESTAMPTZ => read_binary_timestamp(i64::from_be_bytes(fixed(bytes)?), Parameter::TimestampUtc)?,
+        kind::INTERVAL => read_binary_interval(fixed(bytes)?)?,
         kind::UUID => Parameter::Text(uuid(&fixed::<16>(bytes)?)),
         kind::JSONB => text(bytes.strip_prefix(&[1]).ok_or(Fault::Invalid)?)?,
         0 | kind::TEXT | kind::VARCHAR | kind::BPCHAR | kind::NAME | kind::CHAR | kind::JSON | kind::UNKNOWN => text(bytes)?,
@@ -228,6 +197,14 @@ fn read_binary_timestamp(micros: i64, make: fn(i64) -> Parameter) -> Result<Para
         i64::MIN => Ok(Parameter::Text("-infinity".into())),
         _ => micros.checked_add(POSTGRES_EPOCH_MICROS).map(make).ok_or(Fault::Invalid),
     }
+}
+
+/// Microseconds, days, months.
+fn read_binary_interval(bytes: [u8; 16]) -> Result<Parameter, Fault> {
+    let (micros, rest) = bytes.split_at(8);
+    let (days, months) = rest.split_at(4);
+    let (days, months) = (i32::from_be_bytes(fixed(days)?), i32::from_be_bytes(fixed(months)?));
+    Ok(Parameter::Interval { months, days, micros: i64::from_be_bytes(fixed(micros)?) })
 }
 
 /// Dimensions, whether there are NULLs, the element's type, then size and lower bound of each dimension, then the items.
@@ -282,7 +259,11 @@ mod tests {
         assert_eq!(read(1, kind::INT8, true, Some(&7_i64.to_be_bytes())).unwrap(), Parameter::Int(7));
         assert_eq!(read(1, kind::DATE, true, Some(&0_i32.to_be_bytes())).unwrap(), Parameter::Date(10_957));
         assert_eq!(read(1, kind::INT4, true, Some(&[1])).unwrap_err().code(), ErrorCode::BadValue);
-        assert_eq!(read(1, kind::INTERVAL, true, Some(&[0; 16])).unwrap_err().code(), ErrorCode::Unsupported);
+        assert_eq!(read(1, 600, true, Some(&[0; 16])).unwrap_err().code(), ErrorCode::Unsupported);
+        let interval = [&(-5_i64).to_be_bytes()[..], &3_i32.to_be_bytes(), &14_i32.to_be_bytes()].concat();
+        assert_eq!(read(1, kind::INTERVAL, true, Some(&interval)).unwrap(), Parameter::Interval { months: 14, days: 3, micros: -5 });
+        assert_eq!(read(1, kind::INTERVAL, true, Some(&[0; 15])).unwrap_err().code(), ErrorCode::BadValue);
+        assert_eq!(read(1, kind::INTERVAL, false, Some(b"1 day")).unwrap(), Parameter::IntervalText("1 day".into()));
         let array = [
             &1_i32.to_be_bytes()[..],
             &1_i32.to_be_bytes(),

@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use weir_api::*;
-use weir_base::{AsOf, AsOfMethod, Error, ErrorCode, QueryId, Result, TableName, Timestamp};
+use weir_base::{AsOf, AsOfMethod, Error, ErrorCode, QueryId, Result, TableName, Timestamp, UserName};
 
 /// A statement with its parameters.
 pub type Asked = (String, Vec<Parameter>);
@@ -170,6 +170,10 @@ fn echoed(parameter: &Parameter) -> ArrayRef {
         Parameter::Date(days) => Arc::new(Date32Array::from(vec![*days])),
         Parameter::Time(micros) => Arc::new(Time64MicrosecondArray::from(vec![*micros])),
         Parameter::Timestamp(micros) => Arc::new(TimestampMicrosecondArray::from(vec![*micros])),
+        Parameter::Interval { months, days, micros } => {
+            Arc::new(IntervalMonthDayNanoArray::from(vec![IntervalMonthDayNano::new(*months, *days, *micros * 1_000)]))
+        }
+        Parameter::IntervalText(text) => Arc::new(StringArray::from(vec![format!("interval {text}")])),
         Parameter::TimestampUtc(micros) => Arc::new(TimestampMicrosecondArray::from(vec![*micros]).with_timezone("UTC")),
     }
 }
@@ -224,7 +228,21 @@ impl QueryService for Canned {
         Ok(without_comments.split(';').map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned).collect())
     }
 
-    async fn prepare(&self, session: &Arc<Session>, sql: &str) -> Result<Prepared> {
+    async fn database(&self, _: &UserName, asked: &str) -> Result<String> {
+        match asked {
+            "nowhere" => Err(Error::new(ErrorCode::UnknownDatabase, "database nowhere does not exist")),
+            known => Ok(known.to_owned()),
+        }
+    }
+
+    async fn may_see_metrics(&self, user: &UserName) -> Result<()> {
+        match user.as_str() {
+            "bo" => Err(Error::new(ErrorCode::Forbidden, "no right to select system.system.metrics")),
+            _ => Ok(()),
+        }
+    }
+
+    async fn prepare(&self, session: &Arc<Session>, sql: &str, _: &[Option<DataType>]) -> Result<Prepared> {
         let lower = sql.to_lowercase();
         let rows = |parameters, schema| Ok(Prepared { parameters, schema, returns_rows: true });
         if let Some(columns) = self.fixed(&lower, session) {
@@ -275,6 +293,7 @@ impl QueryService for Canned {
             }
             ("select text with zero", _) => Ok(self.one(&query, vec![("t", Arc::new(StringArray::from(vec!["a", "b\0c"])))])),
             ("select * from missing", _) => Err(unknown_table()),
+            ("copy lake.a.b from stdin", _) => Err(Error::new(ErrorCode::Unsupported, "COPY FROM is not in this version").with_hint("rows come with INSERT")),
             ("select over budget", _) => Err(Error::new(ErrorCode::OverBudget, "forecast is over the budget").with_hint("add a filter")),
             ("insert into lake.a.b select 1", _) => Ok(command(&query, "INSERT 0 3")),
             _ if lower.contains("to_regtype") => Ok(self.rows(&query, int_schema("oid"), stream::empty().boxed())),

@@ -98,6 +98,7 @@ async fn errors_before_the_first_row_have_their_status() {
         (json!({"sql": "select 1", "settings": {"extra_float_digits": 99}}), 400, "22023"),
         (json!({"sql": "select 1", "settings": {"timezne": "UTC"}}), 400, "42704"),
         (json!({"sql": "select 1", "parameters": []}), 400, "08P01"),
+        (json!({"sql": "select database()", "database": "nowhere"}), 400, "3D000"),
         (json!({"sql": "x".repeat(2 * 1024 * 1024)}), 413, "54000"),
         (json!({"sql": "x".repeat(9 * 1024 * 1024)}), 413, "54000"),
     ];

@@ -87,6 +87,9 @@ async fn basic_credentials_on_http() {
         assert_eq!(client.post(doors.url(path)).json(&serde_json::json!({"sql": "select 1"})).send().await.unwrap().status(), 401);
     }
     assert_eq!(client.get(doors.url("/metrics")).send().await.unwrap().status(), 401);
+    let metrics = async |user, password| client.get(doors.url("/metrics")).basic_auth(user, Some(password)).send().await.unwrap().status().as_u16();
+    assert_eq!(metrics("bo", "pencil").await, 403, "they count what everybody does");
+    assert_eq!(metrics("ana", "s3cret pä§").await, 404, "none are collected here");
     assert_eq!(client.get(doors.url("/v1/queries/x")).send().await.unwrap().status(), 401);
     assert_eq!(client.get(doors.url("/readyz")).send().await.unwrap().status(), 200);
     let readiness = async |login: Option<(&str, &str)>| {

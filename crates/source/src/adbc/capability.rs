@@ -10,12 +10,15 @@ pub(super) fn support(vendor: Vendor, infinity: ValuePolicy, nan: ValuePolicy, o
     if let Operation::IsNull | Operation::IsNotNull = operation {
         return nullness(infinity, nan, column);
     }
-    if let Operation::Like(_) | Operation::Distinguish | Operation::Order = operation {
-        return Support::Never(Reason::new("unproven", "not known to mean the same in the source"));
+    match operation {
+        Operation::Like(_) => return Support::Never(unproven("patterns")),
+        Operation::Distinguish => return told_apart(vendor, column, false),
+        Operation::Order => return told_apart(vendor, column, true),
+        _ => {}
     }
     // Timestamps and decimals only travel as text; the source still compares them as what they are.
     if column.read_as.is_some() && column.data_type == DataType::Utf8 {
-        return Support::Never(Reason::new("converted", format!("{} is read as text, and the source compares it as itself", column.native_type)));
+        return Support::Never(converted(column));
     }
     match &column.data_type {
         DataType::Boolean | DataType::Int64 | DataType::Decimal128(..) | DataType::Date32 => Support::Exact,
@@ -35,6 +38,28 @@ fn nullness(infinity: ValuePolicy, nan: ValuePolicy, column: &Column) -> Support
     }
     // A driver that turns a value into text turns NULL into NULL, and nothing else: checked against the stand-in.
     Support::Exact
+}
+
+/// Groups, keys of joins and orders. Texts without a collation are equal when their bytes are; how they sort is left open.
+fn told_apart(vendor: Vendor, column: &Column, ordered: bool) -> Support {
+    if vendor != Vendor::Snowflake {
+        return Support::Never(Reason::new("unproven", "groups and orders are not known to mean the same in the source"));
+    }
+    match (&column.data_type, column.read_as) {
+        (DataType::Boolean | DataType::Int64 | DataType::Decimal128(..) | DataType::Date32 | DataType::Time64(_) | DataType::Timestamp(_, None), _) => {
+            Support::Exact
+        }
+        (DataType::Utf8, None) if !ordered && column.bytewise_equality => Support::Exact,
+        (DataType::Utf8, None) => Support::Never(Reason::new("collation", "the source may sort texts, or hold them equal, otherwise than by bytes")),
+        (DataType::Utf8, Some(_)) => Support::Never(converted(column)),
+        (DataType::Float64, _) => Support::Never(Reason::new("float", "NaN and the two zeros are told apart differently in the source")),
+        (DataType::Timestamp(..), _) => Support::Never(Reason::new("zone", "an instant keeps the zone in which it was written in the source")),
+        _ => Support::Never(unproven("values of this type")),
+    }
+}
+
+fn converted(column: &Column) -> Reason {
+    Reason::new("converted", format!("{} is read as text, and the source compares it as itself", column.native_type))
 }
 
 /// Finer than microseconds is compared in the source as itself, and is an error when read: never a wrong answer.

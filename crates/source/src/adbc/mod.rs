@@ -16,15 +16,21 @@ mod dialect;
 mod discover;
 mod driver;
 mod failure;
+mod functions;
 mod native_type;
 mod session;
 mod statement;
 mod vendor;
 
-use crate::{ConnectorKind, Dialect, Discovered, Estimate, Fetched, Health, Operation, ServerRole, Source, SourceSpec, Statement, Support, contract::Column};
+use crate::{
+    Aggregate, Argument, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Function, Health, Operation, ServerRole, Source, SourceSpec, Statement,
+    Support, Term, Written,
+};
+use arrow::datatypes::DataType;
 use async_trait::async_trait;
 use config::AdbcConfig;
 use dialect::WarehouseDialect;
+use functions::Rules;
 use session::Sessions;
 use std::sync::Arc;
 use std::time::Instant;
@@ -75,6 +81,14 @@ impl Source for AdbcSource {
 
     fn support(&self, operation: &Operation<'_>, column: &Column) -> Support {
         capability::support(self.config.vendor, self.config.infinity, self.config.nan, operation, column)
+    }
+
+    fn function(&self, function: Function<'_>, arguments: &[Argument<'_>], result: &DataType) -> Written {
+        self.rules().function(function, arguments, result)
+    }
+
+    fn aggregate(&self, aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType) -> Written {
+        self.rules().aggregate(aggregate, argument, distinct, result)
     }
 
     async fn probe(&self, permit: Permit) -> Result<Health> {
@@ -133,6 +147,10 @@ struct Answer {
 }
 
 impl AdbcSource {
+    fn rules(&self) -> Rules {
+        Rules { vendor: self.config.vendor, infinity: self.config.infinity, nan: self.config.nan }
+    }
+
     async fn metadata(&self, permit: Permit, sql: &str) -> Result<Answer> {
         let sessions = self.sessions.clone();
         let name = self.config.name.clone();

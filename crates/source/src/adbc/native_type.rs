@@ -4,7 +4,7 @@
 use super::vendor::Vendor;
 use arrow::datatypes::{DataType, TimeUnit};
 
-const AS_VARCHAR: &str = "CAST({} AS VARCHAR)";
+pub(super) const AS_VARCHAR: &str = "CAST({} AS VARCHAR)";
 const AS_STRING: &str = "CAST({} AS STRING)";
 
 /// A column type as the catalog gives it.

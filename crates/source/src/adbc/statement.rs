@@ -171,7 +171,7 @@ impl Job {
         self.check_stop()?;
         let asker = format!("weir user={} query={}", comment_safe(self.statement.user.as_str()), self.statement.query_id);
         let sql = format!("/* {asker} */ {}", self.statement.sql);
-        self.permit.meter().describe(&self.statement.sql);
+        self.permit.meter().describe(self.statement.shown());
         let mut statement = self.sessions.prepare(&mut session, &sql, &asker)?;
         self.phase.set(State::Executing(session.id));
         let executed = statement.execute();

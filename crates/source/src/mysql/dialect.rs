@@ -2,8 +2,10 @@
 //! How SQL is written for MySQL and MariaDB: names in backticks, literals that are typed and safe in every `sql_mode`.
 
 use super::calendar::{time_text, timestamp_text};
+use super::forms::{self, TextKey};
+use super::native::{TextOrder, text_order, type_word};
 use crate::exact_text::date_text;
-use crate::{Dialect, Operand};
+use crate::{Column, Comparison, Dialect, KeysMax, Operand, Pattern, Term};
 use arrow::datatypes::DataType;
 use std::fmt::Write;
 use weir_base::{Error, ErrorCode, Result};
@@ -36,14 +38,129 @@ impl Dialect for MySqlDialect {
         }
     }
 
+    /// The smallest `max_allowed_packet` that servers come with is a megabyte; long lists are joined as a table by the server.
+    fn keys_max(&self) -> KeysMax {
+        KeysMax { keys: 50_000, text_bytes: 900 * 1024 }
+    }
+
     fn as_text(&self, quoted: &str) -> String {
         format!("CAST({quoted} AS CHAR)")
     }
 
-    /// None: the servers can only order texts by bytes through a cast, which takes the index away and makes the source scan.
+    /// It knows columns and aggregates, but no expression that stands behind GROUP BY.
+    fn has_having(&self) -> bool {
+        false
+    }
+
+    /// Without a word for NULLs: they stand first, and last in the other direction.
+    fn order(&self, term: &Term, descending: bool, nulls_first: bool) -> String {
+        let key = forms::key(term);
+        let direction = if descending { " DESC" } else { "" };
+        match term.meaning.nullable && nulls_first == descending {
+            true => format!("{key} IS NULL{}, {key}{direction}", if nulls_first { " DESC" } else { "" }),
+            false => format!("{key}{direction}"),
+        }
+    }
+
+    fn ordered(&self, term: &Term) -> String {
+        forms::key(term)
+    }
+
+    fn grouped(&self, term: &Term) -> String {
+        match term.meaning.data_type {
+            // There are two zeros, and a hash may tell them apart.
+            DataType::Float64 => format!("({} + 0e0)", term.sql),
+            _ => forms::key(term),
+        }
+    }
+
+    /// An equality is written bare, so that an index finds it, and then again so that it means what it means here.
+    fn compare(&self, term: &Term, sign: &str, literal: &str) -> Comparison {
+        let bare = format!("{} {sign} {literal}", term.sql);
+        if forms::zero_days(&term.meaning) {
+            return Comparison::only_true(if sign == "=" { bare } else { format!("({bare} AND {})", forms::real_day(term)) });
+        }
+        match bytewise_text(&term.meaning, sign) {
+            None => Comparison::whole(bare),
+            Some(bytes) => {
+                let exact = format!("{} {sign} CAST({literal} AS BINARY)", bytes(term));
+                Comparison::whole(if sign == "=" { format!("({bare} AND {exact})") } else { exact })
+            }
+        }
+    }
+
+    fn compare_list(&self, term: &Term, negated: bool, literals: &[String]) -> Comparison {
+        let word = if negated { "NOT IN" } else { "IN" };
+        let bare = format!("{} {word} ({})", term.sql, literals.join(", "));
+        if forms::zero_days(&term.meaning) {
+            return Comparison::only_true(if negated { format!("({bare} AND {})", forms::real_day(term)) } else { bare });
+        }
+        let Some(bytes) = bytewise_text(&term.meaning, "=") else { return Comparison::whole(bare) };
+        let literals: Vec<String> = literals.iter().map(|literal| format!("CAST({literal} AS BINARY)")).collect();
+        let exact = format!("{} {word} ({})", bytes(term), literals.join(", "));
+        Comparison::whole(if negated { exact } else { format!("({bare} AND {exact})") })
+    }
+
+    fn null_test(&self, term: &Term, wants_null: bool) -> String {
+        let sql = &term.sql;
+        match (forms::zero_days(&term.meaning), wants_null) {
+            (false, true) => format!("{sql} IS NULL"),
+            (false, false) => format!("{sql} IS NOT NULL"),
+            (true, true) => format!("({sql} IS NULL OR NOT ({}))", forms::real_day(term)),
+            (true, false) => format!("({sql} IS NOT NULL AND {})", forms::real_day(term)),
+        }
+    }
+
+    fn same(&self, left: &Term, right: &Term) -> Option<Comparison> {
+        let texts = left.meaning.data_type == DataType::Utf8;
+        if texts && (left.meaning.collation != right.meaning.collation || type_word(&left.meaning.native_type) == "enum") {
+            return None;
+        }
+        let side = |term: &Term| if texts || forms::zero_days(&term.meaning) { term.sql.clone() } else { forms::value(term) };
+        let bare = format!("{} = {}", side(left), side(right));
+        Some(match () {
+            () if forms::zero_days(&left.meaning) || forms::zero_days(&right.meaning) => {
+                let real = if forms::zero_days(&left.meaning) { forms::real_day(left) } else { forms::real_day(right) };
+                Comparison::only_true(format!("({bare} AND {real})"))
+            }
+            () if texts && bytewise_text(&left.meaning, "=").is_some() => {
+                Comparison::whole(format!("({bare} AND {} = {})", forms::bytes(left), forms::bytes(right)))
+            }
+            () => Comparison::whole(bare),
+        })
+    }
+
+    /// Letter by letter under a binary collation, and before that as an index may know it.
+    fn like(&self, term: &Term, pattern: Pattern<'_>) -> Result<String> {
+        let text = text_literal(pattern.text);
+        let escape = text_literal(pattern.escape.encode_utf8(&mut [0; 4]));
+        let sql = match forms::text_key(&term.meaning) {
+            TextKey::Itself | TextKey::Bytes if term.meaning.collation.as_deref().is_some_and(|collation| collation.starts_with("utf8mb4_")) => {
+                term.sql.clone()
+            }
+            _ => format!("CONVERT({} USING utf8mb4)", term.sql),
+        };
+        let exact = format!("{sql} COLLATE utf8mb4_bin LIKE {text} ESCAPE {escape}");
+        let indexed = sql == term.sql && !pattern.text.starts_with(['%', '_']);
+        Ok(if indexed { format!("({sql} LIKE {text} ESCAPE {escape} AND {exact})") } else { exact })
+    }
+
+    /// None: see `ordered`.
     fn bytewise(&self, _quoted: &str) -> Option<String> {
         None
     }
+}
+
+/// How a text is written as bytes, where it is not compared as such by itself.
+fn bytewise_text(column: &Column, sign: &str) -> Option<fn(&Term) -> String> {
+    let order = text_order(column.collation.as_deref().unwrap_or_default());
+    let equality = matches!(sign, "=" | "<>");
+    let itself = match forms::text_key(column) {
+        TextKey::Itself => true,
+        TextKey::Converted => equality && order == TextOrder::BytesEqualOnly && forms::plain_text(column) && type_word(&column.native_type) != "char",
+        TextKey::Bytes | TextKey::Printed => false,
+    };
+    (column.data_type == DataType::Utf8 && !itself).then_some(forms::bytes)
 }
 
 fn decimal(unscaled: i128, data_type: &DataType) -> String {

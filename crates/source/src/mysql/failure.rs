@@ -61,7 +61,7 @@ impl Failure {
                 .with_hint("check that the server runs, and host, port and ssl-mode in the url of the source"),
             Self::Server(error) => match error.code {
                 1044 | 1045 | 1698 | 1862 | 3118 => unreachable(format!("source {source} refused the login of user {}", address.user))
-                    .with_detail(format!("{place}: server error {}", error.code))
+                    .with_detail(format!("{place}: {} (server error {})", login_refused(error.code), error.code))
                     .with_hint("check user, password and database in the url of the source, and the account's grants"),
                 1040 | 1203 | 1226 => too_many_connections(source, error.code),
                 1049 => unreachable(format!("cannot connect to source {source}"))
@@ -81,6 +81,16 @@ impl Failure {
                 .with_hint("try again; rows that came before are not an answer"),
             Self::Server(error) => server_error(&error, source, statement_timeout),
         }
+    }
+}
+
+/// Why a login failed, as far as the server tells strangers.
+fn login_refused(code: u16) -> &'static str {
+    match code {
+        1044 => "the account may not use the database",
+        1862 => "the password has expired",
+        3118 => "the account is locked",
+        _ => "wrong password, or no such account for this host",
     }
 }
 

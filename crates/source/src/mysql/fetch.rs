@@ -68,7 +68,7 @@ fn stream_of(first: Part, arriving: mpsc::Receiver<Part>) -> BatchStream {
 async fn run(server: Arc<Server>, permit: Permit, statement: Statement, started: oneshot::Sender<AsOf>, parts: mpsc::Sender<Part>) {
     let cancel = permit.cancel_token().clone();
     let meter = permit.meter().clone();
-    meter.describe(&statement.sql);
+    meter.describe(statement.shown());
     let work = async {
         let mut lease = Lease::take(server.pool(), permit).await.map_err(|error| (None, Failure::Ours(error)))?;
         match read(&server, &mut lease, &statement, &meter, started, &parts).await {

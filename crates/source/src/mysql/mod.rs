@@ -11,6 +11,8 @@ mod discover;
 mod estimate;
 mod failure;
 mod fetch;
+mod forms;
+mod functions;
 mod login;
 mod native;
 mod pool;
@@ -25,8 +27,12 @@ mod wire;
 
 pub use dialect::MySqlDialect;
 
-use crate::{Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Health, Operation, Source, SourceSpec, Statement, Support};
+use crate::{
+    Aggregate, Argument, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Function, Health, Operation, Source, SourceSpec, Statement, Support,
+    Term, Written,
+};
 use address::Address;
+use arrow::datatypes::DataType;
 use async_trait::async_trait;
 use failure::Failure;
 use pool::{Lease, Pool};
@@ -83,6 +89,14 @@ impl Source for MySql {
 
     fn support(&self, operation: &Operation<'_>, column: &Column) -> Support {
         support::support(operation, column)
+    }
+
+    fn function(&self, function: Function<'_>, arguments: &[Argument<'_>], result: &DataType) -> Written {
+        functions::function(function, arguments, result)
+    }
+
+    fn aggregate(&self, aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType) -> Written {
+        functions::aggregate(aggregate, argument, distinct, result)
     }
 
     async fn probe(&self, permit: Permit) -> Result<Health> {

@@ -244,7 +244,7 @@ fn set_up_sql(product: Product, statement_timeout: Duration) -> String {
         "SET SESSION {own}, autocommit = 1, time_zone = '+00:00', \
          sql_mode = 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES,PIPES_AS_CONCAT,STRICT_TRANS_TABLES', \
          character_set_client = utf8mb4, character_set_connection = utf8mb4, character_set_results = utf8mb4, \
-         sql_auto_is_null = 0, sql_select_limit = DEFAULT, sql_big_selects = 1, \
+         sql_auto_is_null = 0, max_sort_length = 1024, sql_select_limit = DEFAULT, sql_big_selects = 1, \
          lock_wait_timeout = {lock_seconds}, wait_timeout = 600, net_write_timeout = {net_seconds}, net_read_timeout = {net_seconds}"
     )
 }

@@ -1,66 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which comparisons MySQL and MariaDB do with our meaning. Each line of the table has its reason; nothing is exact because
-//! it merely prints.
+//! Which operations MySQL and MariaDB do with our meaning, in the forms in which the dialect writes them. Each line of the table has
+//! its reason; nothing is exact because it merely prints.
 
 use super::calendar::{time_text, timestamp_text};
+use super::forms::{ambiguous, plain_text, sorted_whole};
 use super::native::{TextOrder, holds, text_order, type_word};
 use crate::exact_text::date_text;
-use crate::{Column, Operand, Operation, Reason, Support};
+use crate::{Column, Operand, Operation, Pattern, Reason, Support};
 use arrow::datatypes::DataType;
-
-/// A comparison without its literal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Comparison {
-    Equal,
-    NotEqual,
-    /// `<` and `<=`.
-    Below,
-    /// `>` and `>=`.
-    Above,
-}
 
 /// The table.
 pub(super) fn support(operation: &Operation<'_>, column: &Column) -> Support {
     if column.degraded.is_some() {
         return Support::Never(Reason::new("degraded", "the column cannot be read"));
     }
-    let (comparison, operand) = match *operation {
-        Operation::IsNull => return null_test(column, true),
-        Operation::IsNotNull => return null_test(column, false),
+    let (equality, operand) = match *operation {
+        Operation::IsNull | Operation::IsNotNull => return Support::Exact,
         Operation::IsTrue => return Support::Never(no_boolean()),
-        Operation::Like(_) | Operation::Distinguish | Operation::Order => return Support::Never(Reason::new("unproven", "not known to mean the same there")),
-        Operation::Equal(operand) => (Comparison::Equal, operand),
-        Operation::NotEqual(operand) => (Comparison::NotEqual, operand),
-        Operation::Less(operand) | Operation::LessOrEqual(operand) => (Comparison::Below, operand),
-        Operation::Greater(operand) | Operation::GreaterOrEqual(operand) => (Comparison::Above, operand),
+        Operation::Like(pattern) => return like(pattern, column),
+        Operation::Distinguish | Operation::Order => return told_apart(column),
+        Operation::Equal(operand) => (true, operand),
+        Operation::NotEqual(operand)
+        | Operation::Less(operand)
+        | Operation::LessOrEqual(operand)
+        | Operation::Greater(operand)
+        | Operation::GreaterOrEqual(operand) => (false, operand),
     };
     match (type_word(&column.native_type), operand) {
         ("year", Operand::Int(year)) => year_comparison(year),
         (_, Operand::Int(_)) if column.data_type.is_integer() => Support::Exact,
         (_, Operand::Decimal(_)) if matches!(column.data_type, DataType::Decimal128(..) | DataType::Decimal256(..)) => Support::Exact,
         ("double" | "real", Operand::Float(value)) => double_comparison(value),
-        ("float", Operand::Float(_)) => Support::Never(
-            Reason::new("float", "a single-precision number is compared there with the decimal digits that are printed for it")
-                .with_remedy("make the column double or decimal"),
-        ),
+        ("float", Operand::Float(_)) => Support::Never(single()),
         ("binary" | "varbinary" | "tinyblob" | "blob" | "mediumblob" | "longblob", Operand::Bytes(_)) => Support::Exact,
-        ("date", Operand::Date(days)) => date_comparison(comparison, date_text(days).is_some()),
+        ("date", Operand::Date(days)) => day_comparison(date_text(days).is_some()),
         (word @ ("datetime" | "timestamp"), Operand::Timestamp(micros)) if finer(micros, &column.native_type) => Support::Never(finer_reason(word)),
         ("time", Operand::Time(micros)) if finer(micros, &column.native_type) => Support::Never(finer_reason("time")),
-        ("datetime", Operand::Timestamp(micros)) => date_comparison(comparison, timestamp_text(micros).is_some()),
-        ("timestamp", Operand::Timestamp(micros)) => timestamp_comparison(comparison, timestamp_text(micros).is_some()),
+        ("datetime" | "timestamp", Operand::Timestamp(micros)) => day_comparison(timestamp_text(micros).is_some()),
         ("time", Operand::Time(micros)) => time_comparison(time_text(micros).is_some()),
-        (word, Operand::Text(text)) => text_comparison(word, comparison, text, column),
+        (word, Operand::Text(text)) => text_comparison(word, equality, text, column),
         _ => Support::Never(Reason::new("type", "comparing this type with such a value means something else there")),
-    }
-}
-
-fn null_test(column: &Column, wants_null: bool) -> Support {
-    let zero_dates = matches!(type_word(&column.native_type), "date" | "datetime" | "timestamp");
-    match (zero_dates, wants_null) {
-        (false, _) => Support::Exact,
-        (true, true) => Support::Never(zero_date("zero dates read as NULL and are not NULL there")),
-        (true, false) => Support::Superset(zero_date("zero dates read as NULL and are not NULL there")),
     }
 }
 
@@ -68,8 +47,58 @@ fn no_boolean() -> Reason {
     Reason::new("boolean", "these servers have no boolean type")
 }
 
-fn zero_date(text: &str) -> Reason {
-    Reason::new("zero_date", text).with_remedy("replace zero dates by NULL and set NO_ZERO_DATE, NO_ZERO_IN_DATE")
+fn single() -> Reason {
+    Reason::new("float", "a single-precision number is compared there with the decimal digits that are printed for it")
+        .with_remedy("make the column double or decimal")
+}
+
+/// Letter by letter under a binary collation, in which a blank is one too.
+fn like(pattern: Pattern<'_>, column: &Column) -> Support {
+    if !plain_text(column) {
+        return match column.data_type {
+            DataType::Utf8 if ambiguous(column) => Support::Never(charset(column)),
+            _ => Support::Never(Reason::new("type", "only a text is matched with a pattern")),
+        };
+    }
+    let escapes = pattern.text.chars().rev().take_while(|letter| *letter == pattern.escape).count();
+    if escapes % 2 == 1 {
+        return Support::Never(Reason::new("pattern", "a pattern that ends with its escape character is an error here and none there"));
+    }
+    Support::Exact
+}
+
+/// Groups, DISTINCT, keys of joins and orders, by the form in which the dialect writes the column.
+fn told_apart(column: &Column) -> Support {
+    match type_word(&column.native_type) {
+        "float" => Support::Never(single()),
+        "time" => Support::Never(time_range()),
+        "json" => Support::Never(json()),
+        "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext" | "enum" | "set" if ambiguous(column) => Support::Never(charset(column)),
+        "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext" | "enum" | "set" | "uuid" | "inet4" | "inet6" | "binary" | "varbinary"
+        | "tinyblob" | "blob" | "mediumblob" | "longblob" => match sorted_whole(column) {
+            true => Support::Exact,
+            false => Support::Never(
+                Reason::new("sort_length", "the servers sort and group by the first 1024 bytes of a value, and this column can hold longer ones")
+                    .with_remedy("declare it as varchar(255) or shorter"),
+            ),
+        },
+        "date" | "datetime" | "timestamp" | "year" | "bit" | "double" | "real" => Support::Exact,
+        _ if column.data_type.is_integer() || matches!(column.data_type, DataType::Decimal128(..) | DataType::Decimal256(..)) => Support::Exact,
+        _ => Support::Never(Reason::new("type", "values of this type are told apart here")),
+    }
+}
+
+fn charset(column: &Column) -> Reason {
+    let collation = column.collation.as_deref().unwrap_or("an unknown collation");
+    Reason::new("charset", format!("in the character set of {collation} one letter may have several codes")).with_remedy("make the column utf8mb4")
+}
+
+fn json() -> Reason {
+    Reason::new("json", "json is compared by value there, not as text")
+}
+
+fn time_range() -> Reason {
+    Reason::new("time_range", "a time can be longer than a day or negative there")
 }
 
 /// The servers read the years 1 to 99 in a comparison as 1970 to 2069.
@@ -85,22 +114,9 @@ fn double_comparison(value: f64) -> Support {
     }
 }
 
-/// `2026-05-00` reads as NULL, but stands between real days there.
-fn date_comparison(comparison: Comparison, writable: bool) -> Support {
-    match comparison {
-        _ if !writable => Support::Never(out_of_years()),
-        Comparison::Equal => Support::Exact,
-        _ => Support::Superset(zero_date("zero and partly zero dates read as NULL and are compared as days there")),
-    }
-}
-
-/// A `timestamp` can only be zero as a whole, which is less than every time that can be written.
-fn timestamp_comparison(comparison: Comparison, writable: bool) -> Support {
-    match comparison {
-        _ if !writable => Support::Never(out_of_years()),
-        Comparison::Equal | Comparison::Above => Support::Exact,
-        _ => Support::Superset(zero_date("zero dates read as NULL and are compared as the earliest day there")),
-    }
+/// `2026-05-00` reads as NULL, but stands between real days there: the dialect leaves such days out.
+fn day_comparison(writable: bool) -> Support {
+    if writable { Support::Exact } else { Support::Never(out_of_years()) }
 }
 
 /// Whether a literal has more digits after the second than the column. MariaDB cuts them off when it looks into an index, and
@@ -120,50 +136,26 @@ fn out_of_years() -> Reason {
 }
 
 fn time_comparison(writable: bool) -> Support {
-    let reason = Reason::new("time_range", "a time can be longer than a day or negative there");
-    if writable { Support::Superset(reason) } else { Support::Never(reason) }
+    if writable { Support::Superset(time_range()) } else { Support::Never(time_range()) }
 }
 
-fn text_comparison(word: &str, comparison: Comparison, text: &str, column: &Column) -> Support {
+/// Whatever the collation holds equal, the dialect compares the bytes too.
+fn text_comparison(word: &str, equality: bool, text: &str, column: &Column) -> Support {
     match word {
-        // Stored padded, read without the padding, and compared now this way and now that.
-        "char" if comparison == Comparison::Equal => match collated_comparison(comparison, text, column) {
-            Support::Exact => Support::Superset(padding()),
-            otherwise => otherwise,
-        },
-        "char" => Support::Never(padding()),
-        "varchar" | "tinytext" | "text" | "mediumtext" | "longtext" => collated_comparison(comparison, text, column),
-        // A member is found by its collation and may stand for its number: more rows come, never fewer.
-        "enum" if comparison == Comparison::Equal => collated_comparison(comparison, text, column),
-        "enum" | "set" => Support::Never(Reason::new("enum", "values of an enum or set sort by their position there, not as texts")),
-        "uuid" if comparison == Comparison::Equal && canonical_uuid(text) => {
-            Support::Superset(Reason::new("uuid", "a uuid can be written in several ways there"))
-        }
-        "uuid" => Support::Never(Reason::new("uuid", "a uuid does not sort as its text there")),
-        "json" => Support::Never(Reason::new("json", "json is compared by value there, not as text")),
+        "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext" | "enum" | "set" => collated_comparison(text, column),
+        "uuid" if equality && canonical_uuid(text) => Support::Exact,
+        "uuid" => Support::Never(Reason::new("uuid", "a uuid is compared there with a uuid, not with a text")),
+        "json" => Support::Never(json()),
         _ => Support::Never(Reason::new("type", "this type is read as text here and compared otherwise there")),
     }
 }
 
-fn collated_comparison(comparison: Comparison, text: &str, column: &Column) -> Support {
+fn collated_comparison(text: &str, column: &Column) -> Support {
     let collation = column.collation.as_deref().unwrap_or("an unknown collation");
     if !text.chars().all(|character| holds(collation, character)) {
         return Support::Never(Reason::new("charset", format!("a column of {collation} cannot hold the text, and the server may refuse to compare them")));
     }
-    let reason = || {
-        Reason::new("collation", format!("{collation} may ignore case, accents or trailing blanks, which count here"))
-            .with_remedy("give the column a binary collation without padding, such as utf8mb4_nopad_bin or utf8mb4_0900_bin")
-    };
-    match (text_order(collation), comparison) {
-        (TextOrder::Bytes, _) => Support::Exact,
-        (TextOrder::BytesEqualOnly, Comparison::Equal | Comparison::NotEqual) => Support::Exact,
-        (TextOrder::Loose, Comparison::Equal) => Support::Superset(reason()),
-        _ => Support::Never(reason()),
-    }
-}
-
-fn padding() -> Reason {
-    Reason::new("padding", "a char column is padded with blanks there and read without them").with_remedy("make the column varchar")
+    if text_order(collation) == TextOrder::Ambiguous { Support::Never(charset(column)) } else { Support::Exact }
 }
 
 fn canonical_uuid(text: &str) -> bool {
@@ -205,23 +197,27 @@ mod tests {
         let loose = column("varchar(20)", DataType::Utf8, Some("utf8mb4_general_ci"));
         let bytes = column("varchar(20)", DataType::Utf8, Some("utf8mb4_nopad_bin"));
         let text = Operand::Text("a");
-        assert!(matches!(support(&Operation::Equal(text), &loose), Support::Superset(reason) if reason.code == "collation"));
-        assert!(matches!(support(&Operation::NotEqual(text), &loose), Support::Never(reason) if reason.remedy.is_some()));
-        assert!(matches!(support(&Operation::Less(text), &loose), Support::Never(_)));
+        assert_eq!(support(&Operation::Equal(text), &loose), Support::Exact);
+        assert_eq!(support(&Operation::Distinguish, &loose), Support::Exact);
+        let long = column("text", DataType::Utf8, Some("utf8mb4_general_ci"));
+        assert!(matches!(support(&Operation::Order, &long), Support::Never(reason) if reason.code == "sort_length" && reason.remedy.is_some()));
+        let shift_jis = column("varchar(20)", DataType::Utf8, Some("cp932_japanese_ci"));
+        assert_eq!(code(support(&Operation::Equal(text), &shift_jis)), "charset");
+        let trailing = Pattern { text: "50!%!", escape: '!' };
+        assert_eq!(code(support(&Operation::Like(trailing), &loose)), "pattern");
         assert_eq!(support(&Operation::Less(text), &bytes), Support::Exact);
         assert_eq!(support(&Operation::NotEqual(text), &bytes), Support::Exact);
     }
 
     #[test]
-    fn zero_dates_are_never_lost_nor_gained() {
+    fn zero_days_are_left_out_by_the_dialect() {
         let date = column("date", DataType::Date32, None);
         let stamp = column("timestamp(6)", DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())), None);
-        assert_eq!(support(&Operation::Equal(Operand::Date(0)), &date), Support::Exact);
-        assert!(matches!(support(&Operation::Greater(Operand::Date(0)), &date), Support::Superset(_)));
-        assert!(matches!(support(&Operation::IsNull, &date), Support::Never(_)));
-        assert!(matches!(support(&Operation::IsNotNull, &date), Support::Superset(_)));
-        assert_eq!(support(&Operation::Greater(Operand::Timestamp(0)), &stamp), Support::Exact);
-        assert!(matches!(support(&Operation::Less(Operand::Timestamp(0)), &stamp), Support::Superset(_)));
+        assert_eq!(support(&Operation::Greater(Operand::Date(0)), &date), Support::Exact);
+        assert_eq!(support(&Operation::IsNull, &date), Support::Exact);
+        assert_eq!(support(&Operation::Less(Operand::Timestamp(0)), &stamp), Support::Exact);
+        assert_eq!(code(support(&Operation::Less(Operand::Timestamp(i64::MAX)), &stamp)), "range");
+        assert_eq!(code(support(&Operation::Less(Operand::Date(i32::MAX)), &date)), "range");
     }
 
     #[test]

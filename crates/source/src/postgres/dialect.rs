@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How SQL is written for PostgreSQL: exact names and typed literals that leave the column, and so its index, alone.
 
-use crate::{Column, Dialect, Operand};
+use crate::{Column, Dialect, KeysMax, Operand};
 use arrow::datatypes::DataType;
 use weir_base::{CalendarDay, DAY_MICROS, Error, ErrorCode, Result};
 
@@ -33,6 +33,29 @@ impl Dialect for PostgresDialect {
             Operand::Int(oid) if super::mapping::base_type(&column.native_type) == "oid" => Ok(format!("'{oid}'::oid")),
             _ => self.literal(value, &column.data_type),
         }
+    }
+
+    fn array(&self, values: &[Operand<'_>], column: &Column) -> Option<String> {
+        let word = match (&column.data_type, super::mapping::base_type(&column.native_type)) {
+            (DataType::Int16, _) => "int2",
+            (DataType::Int32, _) => "int4",
+            (DataType::Int64, native) if native != "oid" => "int8",
+            (DataType::Utf8, "uuid") => "uuid",
+            (DataType::Utf8, _) if column.read_as.is_none() => "text",
+            _ => return None,
+        };
+        let element = |value: &Operand<'_>| match value {
+            Operand::Int(value) => Some(value.to_string()),
+            Operand::Text(text) => Some(format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))),
+            _ => None,
+        };
+        let elements = values.iter().map(element).collect::<Option<Vec<String>>>()?;
+        Some(format!("{}::{word}[]", quoted(&format!("{{{}}}", elements.join(","))).ok()?))
+    }
+
+    /// An array is one value, hashed by the server; a text may have a gigabyte.
+    fn keys_max(&self) -> KeysMax {
+        KeysMax { keys: usize::MAX, text_bytes: 64 * 1024 * 1024 }
     }
 
     fn has_booleans(&self) -> bool {

@@ -52,7 +52,7 @@ enum Stop {
 impl Fetcher {
     /// Runs a statement. Errors before the first batch come from here, later ones from the stream.
     pub async fn fetch(self: &Arc<Self>, permit: Permit, statement: Statement) -> Result<Fetched> {
-        permit.meter().describe(&statement.sql);
+        permit.meter().describe(statement.shown());
         let (head, first) = oneshot::channel();
         let (batches, stream) = mpsc::channel(BATCHES_IN_FLIGHT_MAX);
         let fetcher = self.clone();

@@ -5,18 +5,21 @@
 //! |---|---|---|
 //! | `+` `-` `*` | whole numbers, both cast to the type of the result | exact, fails beyond it as here |
 //! | `+` `-` `*` | decimals with at most 38 digits in the result | exact |
-//! | `+` `-` `*` `/` | floating point numbers | exact, fails beyond the type and for zero as here |
+//! | `+` `-` | floating point numbers | exact, fails beyond the type as here |
+//! | `*` `/` | floating point numbers | never: a result too small for its type is an error there and zero here (`underflow`) |
 //! | `/` `%` | whole numbers | exact, fails for zero as here |
 //! | `/` | decimals | never: the places behind the point differ (`rounding`) |
 //! | `-x`, `abs` | numbers | exact |
 //! | casts | to a type that holds every value | exact |
-//! | `length`, `substring`, `\|\|` | texts | exact |
+//! | `floor`, `ceil`, `round`, `trunc` | decimals, to constant places | exact |
+//! | `length`, `substring`, `\|\|`, `trim`, `strpos` | texts | exact |
 //! | `extract`, `date_trunc` | date, timestamp without a zone | exact for whole fields |
 //! | `count`, `min`, `max`, `bool_and`, `bool_or` | what is told apart or sorted as here | exact |
 //! | `sum` | whole numbers, decimals | exact |
 //! | `sum` | floating point numbers | never: the last digits depend on the order of the rows (`float_order`) |
 
-use super::support::support;
+use super::mapping::base_type;
+use super::support::{changed_by_policy, support};
 use super::value::Policies;
 use crate::capability::Operand;
 use crate::expression::unknown_function;
@@ -26,7 +29,10 @@ use arrow::datatypes::DataType;
 /// The largest number of digits that a decimal of ours has.
 const DIGITS_MAX: u8 = 38;
 
-pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], result: &DataType) -> Written {
+pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], result: &DataType, policies: Policies) -> Written {
+    if arguments.iter().any(|argument| changed_by_policy(&argument.term.meaning, policies)) {
+        return Err(Reason::new("values", "`values` of the source reads some values as others"));
+    }
     match (function, arguments) {
         (Function::Add, [left, right]) => arithmetic("+", left, right, result),
         (Function::Subtract, [left, right]) => arithmetic("-", left, right, result),
@@ -34,6 +40,7 @@ pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], resul
         (Function::Divide, [left, right]) => divided("/", left, right, result),
         (Function::Modulo, [left, right]) => divided("%", left, right, result),
         (Function::Negate, [argument]) => negated(argument, result),
+        (Function::Absolute, [argument]) if whole(argument.term) => computed(format!("abs({})", cast(&argument.term.sql, result)?), result, false),
         (Function::Absolute, [argument]) if matches!(result, DataType::Decimal128(..) | DataType::Float64) => {
             computed(format!("abs({})", argument.term.sql), result, argument.term.total)
         }
@@ -41,6 +48,14 @@ pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], resul
         (Function::CharLength, [text]) if plain_text(text.term) => computed(cast(&format!("char_length({})", text.term.sql), result)?, result, text.term.total),
         (Function::Substring, [text, rest @ ..]) => substring(text.term, rest),
         (Function::Concat, parts) if !parts.is_empty() && parts.iter().all(|part| plain_text(part.term)) => concat(parts),
+        (Function::Floor | Function::Ceil, [argument]) => whole_places(function, argument, result),
+        (Function::Round | Function::Cut, [argument, places]) => to_places(function, argument, places, result),
+        (Function::TrimStart, [text]) if plain_text(text.term) => Ok(text.term.written(format!("ltrim({})", text.term.sql))),
+        (Function::TrimEnd, [text]) if plain_text(text.term) => Ok(text.term.written(format!("rtrim({})", text.term.sql))),
+        (Function::TrimBoth, [text]) if plain_text(text.term) => Ok(text.term.written(format!("btrim({})", text.term.sql))),
+        (Function::Position, [text, searched]) if plain_text(text.term) && searches(searched) => {
+            computed(cast(&format!("strpos({}, {})", text.term.sql, searched.term.sql), result)?, result, text.term.total)
+        }
         (Function::Extract(field), [moment]) => extract(field, moment.term, result),
         (Function::Truncate(unit), [moment]) => truncate(unit, moment.term, result),
         _ => Err(unknown_function()),
@@ -77,7 +92,7 @@ fn exact(support: Support) -> Result<(), Reason> {
 
 fn sum(argument: &Term, quantifier: &str, result: &DataType, policies: Policies) -> Written {
     match &argument.meaning.data_type {
-        DataType::Int16 | DataType::Int32 | DataType::Int64 => {}
+        DataType::Int16 | DataType::Int32 | DataType::Int64 if whole(argument) => {}
         DataType::Decimal128(..) => exact(support(&Operation::Order, &argument.meaning, policies))?,
         DataType::Float32 | DataType::Float64 => {
             let reason = Reason::new("float_order", "the last digits of a sum of floating point numbers depend on the order in which they are added");
@@ -85,7 +100,10 @@ fn sum(argument: &Term, quantifier: &str, result: &DataType, policies: Policies)
         }
         _ => return Err(unknown_function()),
     }
-    computed(cast(&format!("sum({quantifier}{})", argument.sql), result)?, result, false)
+    let sum = format!("sum({quantifier}{})", argument.sql);
+    // A cast would round what an undeclared numeric has behind the last place of ours; read as it is, that is an error.
+    let sum = if matches!(argument.meaning.data_type, DataType::Decimal128(..)) { sum } else { cast(&sum, result)? };
+    computed(sum, result, false)
 }
 
 fn extreme(word: &str, argument: &Term, policies: Policies) -> Written {
@@ -114,11 +132,16 @@ fn arithmetic(sign: &str, left: &Argument<'_>, right: &Argument<'_>, result: &Da
             }
             computed(format!("({} {sign} {})", a.sql, b.sql), result, total)
         }
+        DataType::Float32 | DataType::Float64 if sign == "*" => Err(underflow()),
         DataType::Float32 | DataType::Float64 if a.meaning.data_type == *result && b.meaning.data_type == *result => {
             computed(format!("({} {sign} {})", a.sql, b.sql), result, false)
         }
         _ => Err(unknown_function()),
     }
+}
+
+fn underflow() -> Reason {
+    Reason::new("underflow", "a floating point number too small for its type is an error there and zero here").with_remedy("cast to a decimal first")
 }
 
 fn divided(sign: &str, left: &Argument<'_>, right: &Argument<'_>, result: &DataType) -> Written {
@@ -129,9 +152,7 @@ fn divided(sign: &str, left: &Argument<'_>, right: &Argument<'_>, result: &DataT
         DataType::Int16 | DataType::Int32 | DataType::Int64 if whole(a) && whole(b) => {
             computed(format!("({} {sign} {})", cast(&a.sql, result)?, cast(&b.sql, result)?), result, harmless && a.total)
         }
-        DataType::Float32 | DataType::Float64 if sign == "/" && a.meaning.data_type == *result && b.meaning.data_type == *result => {
-            computed(format!("({} / {})", a.sql, b.sql), result, false)
-        }
+        DataType::Float32 | DataType::Float64 if sign == "/" => Err(underflow()),
         DataType::Decimal128(..) | DataType::Decimal256(..) if sign == "/" => {
             Err(Reason::new("rounding", "a quotient of decimals has other places behind the point in the source")
                 .with_remedy("divide here, after the rows are few"))
@@ -155,6 +176,9 @@ fn negated(argument: &Argument<'_>, result: &DataType) -> Written {
 /// Whole numbers and decimals compare by value whatever their width, so the text stays as it is and an index remains of use;
 /// arithmetic casts its arguments itself.
 fn widened(term: &Term, result: &DataType) -> Written {
+    if term.meaning.data_type.is_integer() && !whole(term) {
+        return Err(unknown_function());
+    }
     let sql = match (&term.meaning.data_type, result) {
         (DataType::Int16, DataType::Int32 | DataType::Int64) | (DataType::Int32, DataType::Int64) => term.sql.clone(),
         (DataType::Int16 | DataType::Int32 | DataType::Int64, DataType::Decimal128(precision, scale)) if holds(&term.meaning.data_type, *precision, *scale) => {
@@ -181,6 +205,35 @@ fn holds(whole: &DataType, precision: u8, scale: i8) -> bool {
         _ => 19,
     };
     i16::from(precision) - i16::from(scale) >= digits
+}
+
+fn searches(searched: &Argument<'_>) -> bool {
+    matches!(searched.literal, Some(Operand::Text(text)) if !text.is_empty())
+}
+
+fn whole_places(function: Function<'_>, argument: &Argument<'_>, result: &DataType) -> Written {
+    let word = if function == Function::Floor { "floor" } else { "ceil" };
+    if !number(argument.term) || !holds_places(&argument.term.meaning.data_type, 0, result) {
+        return Err(unknown_function());
+    }
+    computed(format!("{word}({})", argument.term.sql), result, argument.term.total)
+}
+
+fn to_places(function: Function<'_>, argument: &Argument<'_>, places: &Argument<'_>, result: &DataType) -> Written {
+    let word = if function == Function::Round { "round" } else { "trunc" };
+    match places.literal {
+        Some(Operand::Int(places)) if number(argument.term) && holds_places(&argument.term.meaning.data_type, places, result) => {
+            computed(format!("{word}({}, {places})", argument.term.sql), result, argument.term.total)
+        }
+        _ => Err(unknown_function()),
+    }
+}
+
+/// Whether a decimal, rounded to so many places, always fits the type of the result.
+fn holds_places(from: &DataType, places: i128, result: &DataType) -> bool {
+    let (DataType::Decimal128(p, s), DataType::Decimal128(precision, scale)) = (from, result) else { return false };
+    let carried = i16::from(i128::from(*s) > places);
+    (0..=i128::from(*scale)).contains(&places) && i16::from(*precision) - i16::from(*scale) >= i16::from(*p) - i16::from(*s) + carried
 }
 
 fn substring(text: &Term, rest: &[Argument<'_>]) -> Written {
@@ -231,7 +284,7 @@ fn plain_text(term: &Term) -> bool {
 }
 
 fn whole(term: &Term) -> bool {
-    matches!(term.meaning.data_type, DataType::Int16 | DataType::Int32 | DataType::Int64)
+    matches!(term.meaning.data_type, DataType::Int16 | DataType::Int32 | DataType::Int64) && base_type(&term.meaning.native_type) != "oid"
 }
 
 fn number(term: &Term) -> bool {

@@ -177,7 +177,7 @@ impl Source for Postgres {
         if !self.genuine.load(Ordering::Relaxed) {
             return Err(not_genuine());
         }
-        functions::function(function, arguments, result)
+        functions::function(function, arguments, result, self.policies)
     }
 
     fn aggregate(&self, aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType) -> Written {

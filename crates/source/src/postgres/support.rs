@@ -178,7 +178,7 @@ fn like(pattern: Pattern<'_>, column: &Column) -> Support {
 }
 
 /// Whether a policy reads some values of this type as others.
-fn changed_by_policy(column: &Column, policies: Policies) -> bool {
+pub(super) fn changed_by_policy(column: &Column, policies: Policies) -> bool {
     let changes = |policy: ValuePolicy| matches!(policy, ValuePolicy::Null | ValuePolicy::Clamp);
     let numbers = matches!(column.data_type, DataType::Float32 | DataType::Float64 | DataType::Decimal128(..) | DataType::Decimal256(..));
     let moments = matches!(column.data_type, DataType::Date32 | DataType::Timestamp(..));

@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What SQLite does with our meaning. Strays decide much: where one could pass a filter, the filter is checked again here,
-//! and that reads the stray and makes it an error.
+//! and that reads the stray and makes it an error. There are none in numbers and blobs of STRICT tables nor in INTEGER PRIMARY KEY.
 
 use super::declared_type::{Meaning, meaning};
 use super::discover::UTF16;
 use crate::capability::Operand;
-use crate::{Column, Operation, Reason, Support, ValuePolicy};
+use crate::expression::unknown_function;
+use crate::{Aggregate, Column, Operation, Reason, Support, Term, ValuePolicy, Written};
+use arrow::datatypes::DataType;
 
 pub(super) fn support(infinity: ValuePolicy, operation: &Operation<'_>, column: &Column) -> Support {
     let meaning = meaning(&column.native_type);
     if let Operation::IsNull | Operation::IsNotNull = operation {
         return nullness(infinity, meaning);
     }
-    if let Operation::Like(_) | Operation::Distinguish | Operation::Order = operation {
-        return Support::Never(Reason::new("unproven", "not known to mean the same in the source"));
+    match operation {
+        Operation::Like(_) => {
+            return Support::Never(Reason::new("case_folding", "LIKE takes no notice of the case of ASCII letters in SQLite"));
+        }
+        Operation::Distinguish | Operation::Order => return told_apart(infinity, meaning, column),
+        _ => {}
     }
     match meaning {
+        Meaning::Integer | Meaning::Blob if column.bytewise_equality => Support::Exact,
         Meaning::Integer | Meaning::Boolean | Meaning::Blob => by_class(operation),
         Meaning::Text => text(operation, column),
         Meaning::Date => date(operation, column),
@@ -27,6 +34,51 @@ pub(super) fn support(infinity: ValuePolicy, operation: &Operation<'_>, column: 
         Meaning::Printed => {
             Support::Never(Reason::new("dynamic_type", "the column has no declared type that SQLite keeps to").with_remedy("declare it TEXT or INTEGER"))
         }
+    }
+}
+
+/// Groups, keys of joins and orders. A stray would have a group and a place of its own, and be no error.
+fn told_apart(infinity: ValuePolicy, meaning: Meaning, column: &Column) -> Support {
+    match meaning {
+        Meaning::Integer | Meaning::Blob if column.bytewise_equality => Support::Exact,
+        Meaning::Real if column.bytewise_equality && !changes(infinity) => Support::Exact,
+        Meaning::Real if column.bytewise_equality => Support::Never(Reason::new("value_policy", "`values.infinity` of the source changes what is read")),
+        _ => Support::Never(
+            Reason::new("stray", "SQLite lets values of any type into the column, which have groups and places of their own there and are an error here")
+                .with_remedy("make the table STRICT, with INTEGER or REAL columns"),
+        ),
+    }
+}
+
+/// Rows, values that are not NULL, and the least and the greatest of numbers.
+pub(super) fn aggregate(infinity: ValuePolicy, aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType) -> Written {
+    let exact = |operation: Operation<'_>, column: &Column| match support(infinity, &operation, column) {
+        Support::Exact => Ok(()),
+        Support::Superset(reason) | Support::Never(reason) => Err(reason),
+    };
+    let Some(argument) = argument else {
+        let counts = aggregate == Aggregate::Count && !distinct;
+        return if counts { Ok(Term::computed("COUNT(*)", "INTEGER", result.clone(), true)) } else { Err(unknown_function()) };
+    };
+    let column = &argument.meaning;
+    match aggregate {
+        Aggregate::Count => {
+            exact(Operation::IsNotNull, column)?;
+            if distinct {
+                exact(Operation::Distinguish, column)?;
+            }
+            let quantifier = if distinct { "DISTINCT " } else { "" };
+            Ok(Term::computed(format!("COUNT({quantifier}{})", argument.sql), "INTEGER", result.clone(), true))
+        }
+        Aggregate::Min | Aggregate::Max => {
+            exact(Operation::Order, column)?;
+            match meaning(&column.native_type) {
+                Meaning::Integer | Meaning::Real => Ok(argument.written(format!("{}({})", aggregate.word().to_uppercase(), argument.sql))),
+                _ => Err(unknown_function()),
+            }
+        }
+        Aggregate::Sum => Err(Reason::new("overflow", "a sum that leaves 64 bits on its way is an error in SQLite, and one of fractions is rounded")),
+        Aggregate::BoolAnd | Aggregate::BoolOr => Err(Reason::new("boolean", "SQLite has no boolean type")),
     }
 }
 
@@ -110,7 +162,6 @@ fn operand<'a>(operation: &Operation<'a>) -> Option<Operand<'a>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow::datatypes::DataType;
 
     fn column(native_type: &str, collation: &str) -> Column {
         Column {

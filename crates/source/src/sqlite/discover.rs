@@ -13,7 +13,8 @@ pub(super) const UTF16: &str = " (UTF-16)";
 /// Not a name that SQLite has: how texts of this column compare is not known.
 const UNKNOWN: &str = "unknown";
 
-const COLUMNS: &str = "SELECT m.name, m.type, m.sql, x.name, x.type, x.\"notnull\", x.pk, (SELECT encoding FROM pragma_encoding) \
+const COLUMNS: &str = "SELECT m.name, m.type, m.sql, x.name, x.type, x.\"notnull\", x.pk, (SELECT encoding FROM pragma_encoding), \
+     (SELECT CASE WHEN l.strict THEN 'strict' WHEN NOT l.wr THEN 'rowid' END FROM pragma_table_list l WHERE l.schema = 'main' AND l.name = m.name) \
      FROM sqlite_master m JOIN pragma_table_xinfo(m.name) x \
      WHERE m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND x.hidden <> 1";
 
@@ -59,7 +60,7 @@ fn tables(rows: Vec<Vec<Option<String>>>, estimates: &BTreeMap<String, u64>, sou
     let mut named: Option<BTreeMap<String, String>> = None;
     for row in rows {
         let shape = || Error::internal(format!("schema of source {source} answered in an unknown shape"));
-        let [table, kind, sql, column, declared, not_null, key, encoding] = <[Option<String>; 8]>::try_from(row).map_err(|_| shape())?;
+        let [table, kind, sql, column, declared, not_null, key, encoding, storage] = <[Option<String>; 9]>::try_from(row).map_err(|_| shape())?;
         let (Some(table), Some(column)) = (table, column) else {
             return Err(shape());
         };
@@ -81,19 +82,23 @@ fn tables(rows: Vec<Vec<Option<String>>>, estimates: &BTreeMap<String, u64>, sou
         let nullable = not_null.as_deref() != Some("1");
         let integer_key = key.as_deref() == Some("1") && declared.as_deref().is_some_and(|declared| declared.eq_ignore_ascii_case("integer"));
         if let Some(last) = tables.last_mut() {
-            last.columns.push(describe(column, declared.unwrap_or_default(), nullable && !integer_key, collation));
+            // The key of a table with row ids is the row id itself, so a number whatever the table keeps to.
+            let kept = storage.as_deref() == Some("strict") || integer_key && storage.as_deref() == Some("rowid");
+            last.columns.push(describe(column, declared.unwrap_or_default(), nullable && !integer_key, collation, kept));
         }
     }
     Ok(tables)
 }
 
-fn describe(name: String, declared: String, nullable: bool, collation: String) -> Column {
+/// `kept` when SQLite lets nothing but the declared type in; `bytewise_equality` says so too, of numbers and blobs.
+fn describe(name: String, declared: String, nullable: bool, collation: String, kept: bool) -> Column {
     let meaning = meaning(&declared);
+    let strays_not = kept && matches!(meaning, Meaning::Integer | Meaning::Real | Meaning::Blob);
     Column {
         name,
         data_type: meaning.data_type(),
         nullable,
-        bytewise_equality: meaning == Meaning::Text && collation.strip_suffix(UTF16).unwrap_or(&collation) == "BINARY",
+        bytewise_equality: strays_not || meaning == Meaning::Text && collation.strip_suffix(UTF16).unwrap_or(&collation) == "BINARY",
         collation: matches!(meaning, Meaning::Text | Meaning::Date).then_some(collation),
         read_as: meaning.read_as(),
         native_type: declared,

@@ -16,8 +16,10 @@ mod session;
 mod statement;
 
 use crate::{
-    Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Health, Operation, ServerRole, Source, SourceSpec, Statement, Support, ValuePolicy,
+    Aggregate, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Health, Operation, ServerRole, Source, SourceSpec, Statement, Support, Term,
+    ValuePolicy, Written,
 };
+use arrow::datatypes::DataType;
 use async_trait::async_trait;
 use dialect::SqliteDialect;
 use session::Sessions;
@@ -91,6 +93,10 @@ impl Source for SqliteSource {
 
     fn support(&self, operation: &Operation<'_>, column: &Column) -> Support {
         capability::support(self.config.infinity, operation, column)
+    }
+
+    fn aggregate(&self, aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType) -> Written {
+        capability::aggregate(self.config.infinity, aggregate, argument, distinct, result)
     }
 
     async fn probe(&self, permit: Permit) -> Result<Health> {

@@ -93,7 +93,7 @@ impl Job {
         };
         let asker = format!("weir user={} query={}", comment_safe(self.statement.user.as_str()), self.statement.query_id);
         let sql = format!("/* {asker} */ {}", self.statement.sql);
-        self.permit.meter().describe(&self.statement.sql);
+        self.permit.meter().describe(self.statement.shown());
         let as_of = AsOf::new(SystemClock.now(), AsOfMethod::Clock);
         let mut rows = sqlx::query(&sql).persistent(false).fetch(&mut session.connection);
         loop {

@@ -8,7 +8,7 @@ use arrow::datatypes::{
 };
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
-use weir_source::{Column, Operand, Operation, SourceTable, Support};
+use weir_source::{Column, Operand, Operation, SourceTable, Support, Term};
 
 /// How often each verdict was met, so that a test can see that it tested something.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -69,25 +69,24 @@ async fn compare(subject: &Subject, table: &SourceTable, column: &Column, all: &
             tally.never += 1;
             continue;
         }
-        let quoted = dialect.quote(&column.name);
-        let ranged = !["=", "<>"].contains(&sign) && column.data_type == DataType::Utf8;
-        let operand = if ranged { dialect.bytewise(&quoted).unwrap() } else { quoted };
-        let predicate = format!("{operand} {sign} {}", dialect.literal_for(literal, column).unwrap());
+        let term = Term { sql: dialect.quote(&column.name), meaning: column.clone(), total: true, constant: false };
+        let predicate = dialect.compare(&term, sign, &dialect.literal_for(literal, column).unwrap()).sql;
         let here = ids(all, |row| value(all, row).is_some_and(|value| keeps(order(value, literal))));
         check(subject, table, column, &predicate, &here, &support, tally).await;
     }
 }
 
 async fn null_tests(subject: &Subject, table: &SourceTable, column: &Column, all: &RecordBatch, tally: &mut Tally) {
-    let quoted = subject.source.dialect().quote(&column.name);
-    for (operation, words, wanted) in [(Operation::IsNull, "IS NULL", true), (Operation::IsNotNull, "IS NOT NULL", false)] {
+    let dialect = subject.source.dialect();
+    let term = Term { sql: dialect.quote(&column.name), meaning: column.clone(), total: true, constant: false };
+    for (operation, wanted) in [(Operation::IsNull, true), (Operation::IsNotNull, false)] {
         let support = subject.source.support(&operation, column);
         if matches!(support, Support::Never(_)) {
             tally.never += 1;
             continue;
         }
         let here = ids(all, |row| all.column(1).is_null(row) == wanted);
-        check(subject, table, column, &format!("{quoted} {words}"), &here, &support, tally).await;
+        check(subject, table, column, &dialect.null_test(&term, wanted), &here, &support, tally).await;
     }
 }
 

@@ -7,8 +7,14 @@
 //! `conformance_empty` has the same columns and no rows.
 
 mod agreement;
+mod calls;
+mod page;
+mod proof;
+mod values;
 
 pub use agreement::support_agrees_with_the_server;
+pub use page::{Page, keep};
+pub use proof::prove;
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::compute::concat_batches;
@@ -83,7 +89,7 @@ impl Subject {
 
 pub fn statement(sql: &str, outputs: &[(&str, DataType)]) -> Statement {
     let output = |(name, data_type): &(&str, DataType)| OutputColumn { name: (*name).into(), data_type: data_type.clone(), label: format!("subject.t.{name}") };
-    Statement { sql: sql.to_owned(), outputs: outputs.iter().map(output).collect(), user: UserName::new("ana"), query_id: QueryId::fresh() }
+    Statement { sql: sql.to_owned(), shown: None, outputs: outputs.iter().map(output).collect(), user: UserName::new("ana"), query_id: QueryId::fresh() }
 }
 
 /// Waits for a condition, asking often, until the deadline.

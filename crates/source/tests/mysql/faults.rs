@@ -18,6 +18,7 @@ async fn a_wrong_password_names_source_and_user_only() {
     let error = held.rows("SELECT 1", &[INT]).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::SourceUnreachable);
     assert_eq!(error.message(), "source billing refused the login of user root");
+    assert!(error.detail().unwrap_or_default().contains("wrong password, or no such account for this host"), "{error:?}");
     assert!(!format!("{error:?}").contains("wr0ng"));
     let error = Held::new(server.url("nowhere")).rows("SELECT 1", &[INT]).await.unwrap_err();
     assert!(error.detail().unwrap().ends_with("there is no database nowhere"));

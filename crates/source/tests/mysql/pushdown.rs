@@ -5,10 +5,10 @@
 use crate::{Held, shared};
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, Date32Type, Decimal128Type, Float64Type, Int64Type, Time64MicrosecondType, TimeUnit, TimestampMicrosecondType};
+use arrow::datatypes::{DataType, Date32Type, Decimal128Type, Float64Type, Int64Type, Time64MicrosecondType, TimestampMicrosecondType};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
-use weir_source::{Column, Operand, Operation, Support};
+use weir_source::{Column, Operand, Operation, Support, Term};
 
 /// A value as we hold it after reading.
 #[derive(Debug, Clone, PartialEq)]
@@ -251,20 +251,23 @@ async fn check_table(held: &Held, table: &str, column: &Column, case: &Case) -> 
     let mut literals: Vec<Value> = ours.iter().flatten().cloned().collect();
     literals.extend(case.literals.iter().cloned());
     let mut counts = (0, 0);
+    let term = Term { sql: "c".to_owned(), meaning: column.clone(), total: true, constant: false };
     for (word, holds) in TESTS {
         for literal in &literals {
             let support = held.source.support(&operation(word, literal.operand()), column);
             if matches!(support, Support::Never(_)) {
                 continue;
             }
-            let text = held.source.dialect().literal(literal.operand(), &column.data_type).unwrap();
+            let text = held.source.dialect().literal_for(literal.operand(), column).unwrap();
+            let predicate = held.source.dialect().compare(&term, word, &text).sql;
             let expected = ids(&ours, |value| value.as_ref().is_some_and(|value| holds(value.compare(literal))));
-            compare(held, table, case, &format!("c {word} {text}"), &support, &expected, &mut counts).await;
+            compare(held, table, case, &predicate, &support, &expected, &mut counts).await;
         }
     }
-    for (operation, text, null) in [(Operation::IsNull, "c IS NULL", true), (Operation::IsNotNull, "c IS NOT NULL", false)] {
+    for (operation, null) in [(Operation::IsNull, true), (Operation::IsNotNull, false)] {
         let expected = ids(&ours, |value| value.is_none() == null);
-        compare(held, table, case, text, &held.source.support(&operation, column), &expected, &mut counts).await;
+        let predicate = held.source.dialect().null_test(&term, null);
+        compare(held, table, case, &predicate, &held.source.support(&operation, column), &expected, &mut counts).await;
     }
     counts
 }
@@ -297,17 +300,20 @@ async fn a_pushed_comparison_uses_the_index() {
         INSERT INTO t SELECT seq, seq, FROM_UNIXTIME(seq * 60 + 60), seq, DATE'2000-01-01' + INTERVAL seq DAY, seq FROM seq_1_to_5000; ANALYZE TABLE t;";
     server.run("indexed", script).await.unwrap();
     let held = Held::new(server.url("indexed"));
-    let stamp = DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()));
+    let table = held.discover().await.tables.into_iter().find(|table| table.schema == "indexed").unwrap();
     let literals = [
-        ("a", Operand::Text("17"), DataType::Utf8),
-        ("b", Operand::Timestamp(600_000_000), stamp),
-        ("c", Operand::Decimal(1_700), DataType::Decimal128(12, 2)),
-        ("d", Operand::Date(11_000), DataType::Date32),
-        ("e", Operand::Int(17), DataType::UInt64),
+        ("a", Operand::Text("17")),
+        ("b", Operand::Timestamp(600_000_000)),
+        ("c", Operand::Decimal(1_700)),
+        ("d", Operand::Date(11_000)),
+        ("e", Operand::Int(17)),
     ];
-    for (column, operand, data_type) in literals {
-        let literal = held.source.dialect().literal(operand, &data_type).unwrap();
-        let plan = server.query("indexed", &format!("EXPLAIN SELECT id FROM t WHERE {column} = {literal}")).await.unwrap();
-        assert!(plan.contains("\tref\t"), "{column} = {literal}: {plan}");
+    for (name, operand) in literals {
+        let column = table.columns.iter().find(|column| column.name == name).unwrap();
+        let literal = held.source.dialect().literal(operand, &column.data_type).unwrap();
+        let term = Term { sql: name.to_owned(), meaning: column.clone(), total: true, constant: false };
+        let condition = held.source.dialect().compare(&term, "=", &literal).sql;
+        let plan = server.query("indexed", &format!("EXPLAIN SELECT id FROM t WHERE {condition}")).await.unwrap();
+        assert!(plan.contains("\tref\t"), "{condition}: {plan}");
     }
 }

@@ -4,6 +4,7 @@
 #[path = "../conformance/mod.rs"]
 mod conformance;
 
+mod capabilities;
 mod catalog;
 mod faults;
 mod logins;

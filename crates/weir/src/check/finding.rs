@@ -16,30 +16,24 @@ const SKEW_MS_MAX: i64 = 1_000;
 /// One source.
 #[derive(Debug)]
 pub(super) struct Finding {
-    source: String,
-    kind: &'static str,
-    health: Option<Health>,
-    tables: Option<usize>,
+    pub(super) source: String,
+    pub(super) kind: &'static str,
+    pub(super) health: Option<Health>,
+    pub(super) tables: Option<usize>,
     /// `public.t.c: why`
-    degraded: Vec<String>,
-    warnings: Vec<String>,
+    pub(super) degraded: Vec<String>,
+    pub(super) warnings: Vec<String>,
     /// Why it cannot be used.
     pub(super) failure: Option<Error>,
-    lag_max: Option<Span>,
+    pub(super) lag_max: Option<Span>,
+    /// From here to there and back; not known of a source that the server was asked about.
+    pub(super) round_trip_ms: Option<i64>,
 }
 
 /// Asks a source about itself and its tables, each time with a permit.
 pub(super) async fn inspect(handle: &SourceHandle) -> Finding {
-    let mut finding = Finding {
-        source: handle.name().to_string(),
-        kind: handle.source.kind(),
-        health: None,
-        tables: None,
-        degraded: Vec::new(),
-        warnings: Vec::new(),
-        failure: None,
-        lag_max: handle.guard.limits().replica_lag_max.map(Span),
-    };
+    let lag_max = handle.guard.limits().replica_lag_max.map(Span);
+    let mut finding = Finding { kind: handle.source.kind(), lag_max, ..Finding::of(handle.name().to_string()) };
     if let Err(error) = look(handle, &mut finding).await {
         finding.failure = Some(error);
     }
@@ -47,7 +41,9 @@ pub(super) async fn inspect(handle: &SourceHandle) -> Finding {
 }
 
 async fn look(handle: &SourceHandle, finding: &mut Finding) -> Result<()> {
-    finding.health = Some(handle.source.probe(handle.guard.permit(Purpose::Health).await?).await?);
+    let health = handle.source.probe(handle.guard.permit(Purpose::Health).await?).await?;
+    finding.round_trip_ms = Some(health.latency_ms.ceil() as i64);
+    finding.health = Some(health);
     let found = handle.source.discover(handle.guard.permit(Purpose::Metadata).await?).await?;
     finding.tables = Some(found.tables.len());
     finding.degraded = found.tables.iter().flat_map(degraded).collect();
@@ -61,6 +57,12 @@ fn degraded(table: &SourceTable) -> Vec<String> {
 }
 
 impl Finding {
+    /// Nothing known yet.
+    pub(super) fn of(source: String) -> Self {
+        let (degraded, warnings) = (Vec::new(), Vec::new());
+        Self { source, kind: "", health: None, tables: None, degraded, warnings, failure: None, lag_max: None, round_trip_ms: None }
+    }
+
     /// Sentences below the table, each with its source.
     pub(super) fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
@@ -122,7 +124,7 @@ pub(super) fn table(findings: &[Finding]) -> Result<RecordBatch> {
         ("account", text(&|finding| finding.account().map(str::to_owned))),
         ("skew_ms", number(&|finding| health(finding, &|health| Some(health.clock_skew_ms)))),
         ("lag_ms", number(&|finding| health(finding, &|health| health.replica_lag_ms))),
-        ("round_trip_ms", number(&|finding| health(finding, &|health| Some(health.latency_ms.ceil() as i64)))),
+        ("round_trip_ms", number(&|finding| finding.round_trip_ms)),
         ("tables", number(&|finding| finding.tables.and_then(|count| i64::try_from(count).ok()))),
         ("degraded_columns", number(&|finding| finding.tables.and_then(|_| i64::try_from(finding.degraded.len()).ok()))),
     ];
@@ -146,6 +148,7 @@ mod tests {
             warnings: vec![],
             failure,
             lag_max: Some(Span::from_millis(60_000)),
+            round_trip_ms: None,
         }
     }
 

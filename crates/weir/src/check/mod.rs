@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `weir check`: is the configuration right, and with `--connect`, is every source as Weir needs it?
 
+mod beside;
 mod finding;
 
 use crate::cli::{CheckArgs, Global};
+use crate::client::take_data_dir;
 use crate::config::{self, Config, Login};
 use crate::instance::source_handles;
 use crate::output::{Destination, Format, Layout, Style, sink, write_failed};
@@ -11,7 +13,7 @@ use crate::start::Outcome;
 use finding::{Finding, inspect, table};
 use std::io::Write;
 use weir_base::{Error, Result};
-use weir_catalog::{DataDir, Holder, Opened};
+use weir_catalog::{DataDir, Opened};
 use weir_server::values::Zone;
 
 /// Prints the JSON Schema of `weir.yaml`.
@@ -29,7 +31,7 @@ pub async fn run(global: &Global, args: &CheckArgs) -> Result<Outcome> {
     for note in &config.notes {
         eprintln!("note: {note}");
     }
-    if args.connect { connect(args, config).await } else { Ok(Outcome::Done) }
+    if args.connect { connect(global, args, config).await } else { Ok(Outcome::Done) }
 }
 
 /// `weir.yaml is right: 3 sources (app_pg, billing_mysql, crm), lake, 2 users`
@@ -48,27 +50,27 @@ fn summary(config: &Config) -> String {
     format!("{} is right: {sources}, {lake}, {users}", config.file.display())
 }
 
-/// Looks at each source with one session of its own. Beside a running server that is one more than the server's cap, for a moment;
-/// the file is checked as it is now, which need not be what the server started with.
-async fn connect(args: &CheckArgs, mut config: Config) -> Result<Outcome> {
-    let (held, server) = match DataDir::open_or_holder(&config.data_dir)? {
-        Opened::Ours(data_dir) => (Some(data_dir), None),
-        Opened::Held(Holder { http, .. }) => (None, Some(http)),
+/// Looks at each source with one session of its own, or asks the server that holds the sessions.
+async fn connect(global: &Global, args: &CheckArgs, config: Config) -> Result<Outcome> {
+    let findings = match take_data_dir(&config).await? {
+        Opened::Ours(data_dir) => from_here(config, data_dir).await?,
+        Opened::Held(_) => beside::ask(global).await?,
     };
-    if let Some(http) = server {
-        let place = http.map(|url| format!(" at {url}")).unwrap_or_default();
-        eprintln!("note: another weir runs on this data_dir{place}; this check opens one session beside it in each source");
-    }
+    print(&findings, args.json)?;
+    let failed = findings.iter().any(|finding| finding.failure.is_some());
+    Ok(if failed { Outcome::Failed } else { Outcome::Done })
+}
+
+/// The data directory is ours meanwhile, so that no server opens sessions beside.
+async fn from_here(mut config: Config, held: DataDir) -> Result<Vec<Finding>> {
     config.sources.iter_mut().for_each(|source| source.limits.connections = 1);
     let handles = source_handles(&config)?;
-    let findings: Vec<Finding> = futures::future::join_all(handles.iter().map(inspect)).await;
+    let findings = futures::future::join_all(handles.iter().map(inspect)).await;
     for handle in &handles {
         handle.source.close().await;
     }
     drop(held);
-    print(&findings, args.json)?;
-    let failed = findings.iter().any(|finding| finding.failure.is_some());
-    Ok(if failed { Outcome::Failed } else { Outcome::Done })
+    Ok(findings)
 }
 
 fn print(findings: &[Finding], json: bool) -> Result<()> {

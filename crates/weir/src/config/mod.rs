@@ -11,6 +11,7 @@ mod resolve;
 mod resolved;
 mod shape;
 mod sources;
+mod written;
 
 pub use environment::Lookup;
 pub use problem::{Position, Problem, Problems};

@@ -7,6 +7,7 @@ use crate::config::problem::Findings;
 use crate::config::raw::{RawCatalogKind, RawConfig, RawLake, RawListen, RawTls};
 use crate::config::resolved::{Config, LakeCatalog, LakeSettings, Listen, Login, S3Settings, TlsFiles};
 use crate::config::sources::resolve_sources;
+use crate::config::written::unit;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use weir_base::{ByteSize, SourceName};
@@ -150,7 +151,7 @@ fn resolve_lake(raw: RawLake, folder: &Path, data_dir: &Path, findings: &mut Fin
 
 fn resolve_memory(text: Option<&str>, findings: &mut Findings) -> ByteSize {
     let Some(text) = text else { return half_of_memory() };
-    match findings.accept("memory_limit", text.parse::<ByteSize>()) {
+    match findings.accept("memory_limit", unit::<ByteSize>(text)) {
         Some(limit) if limit < MEMORY_LIMIT_MIN => {
             findings.problem("memory_limit", format!("must be at least {}", MEMORY_LIMIT_MIN.exact()));
             limit

@@ -5,6 +5,7 @@ use crate::config::paths::{absolute_option, absolute_url};
 use crate::config::problem::{Findings, did_you_mean};
 use crate::config::raw::{RawInfinity, RawLimits, RawNan, RawSource, RawTableRule, RawValues};
 use crate::config::resolved::{LakeSettings, TableRule};
+use crate::config::written::unit;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::str::FromStr;
@@ -167,7 +168,7 @@ fn resolve_limits(raw: RawLimits, key: &str, findings: &mut Findings) -> Limits 
 }
 
 fn parsed<T: FromStr<Err = String>>(text: Option<String>, key: &str, findings: &mut Findings) -> Option<T> {
-    text.and_then(|text| findings.accept(key, text.parse()))
+    text.and_then(|text| findings.accept(key, unit(&text)))
 }
 
 fn resolve_values(raw: RawValues) -> (ValuePolicy, ValuePolicy) {

@@ -7,7 +7,7 @@ mod exchange;
 
 use crate::statements::cut;
 use answer::AnswerReader;
-use arrow::datatypes::Schema;
+use arrow::datatypes::{DataType, Schema};
 use assignment::Assignment;
 use async_trait::async_trait;
 use exchange::Exchange;
@@ -54,7 +54,7 @@ impl QueryService for RemoteService {
         Ok(cut.complete.into_iter().chain(Some(cut.rest).filter(|rest| !rest.is_empty())).collect())
     }
 
-    async fn prepare(&self, _: &Arc<Session>, _: &str) -> Result<Prepared> {
+    async fn prepare(&self, _: &Arc<Session>, _: &str, _: &[Option<DataType>]) -> Result<Prepared> {
         Err(Error::new(ErrorCode::Unsupported, "statements cannot be prepared over HTTP").with_hint("connect over the Postgres wire"))
     }
 
@@ -90,6 +90,10 @@ impl QueryService for RemoteService {
         }
     }
 
+    async fn may_see_metrics(&self, _: &UserName) -> Result<()> {
+        Err(Error::new(ErrorCode::Unsupported, "metrics are told by the server itself").with_hint("ask it for /metrics"))
+    }
+
     async fn complete(&self, session: &Arc<Session>, prefix: &str) -> Vec<String> {
         let names = match self.known_names() {
             Some(names) => names,
@@ -120,7 +124,7 @@ fn parameter(given: &Parameter) -> Result<Value> {
         Parameter::Bool(value) => (*value).into(),
         Parameter::Int(value) => (*value).into(),
         Parameter::Float(value) => (*value).into(),
-        Parameter::Decimal(text) | Parameter::Text(text) => text.as_str().into(),
+        Parameter::Decimal(text) | Parameter::Text(text) | Parameter::IntervalText(text) => text.as_str().into(),
         Parameter::Array { items, .. } => items.iter().map(parameter).collect::<Result<Vec<Value>>>()?.into(),
         _ => return Err(Error::new(ErrorCode::Unsupported, "a parameter of this type cannot be sent over HTTP")),
     })

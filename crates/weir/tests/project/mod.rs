@@ -128,6 +128,10 @@ impl Serving {
         signal("-TERM", self.child.id());
     }
 
+    pub fn interrupt(&self) {
+        signal("-INT", self.child.id());
+    }
+
     pub fn wait(&mut self) -> i32 {
         self.child.wait().unwrap().code().unwrap_or(-1)
     }

@@ -3,9 +3,10 @@
 
 use super::{folded, last};
 use crate::bind::names::{INFORMATION_SCHEMA, PG_CATALOG};
+use crate::call;
 use datafusion::sql::sqlparser::ast::{
-    Array, ArrayElemTypeDef, BinaryOperator, CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, ObjectName, Select, SelectItem, TableFactor, TimezoneInfo, Value, ValueWithSpan, VisitorMut,
+    Array, ArrayElemTypeDef, BinaryOperator, CastKind, DataType, ExactNumberInfo, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
+    ObjectName, Select, SelectItem, TableFactor, TimezoneInfo, Value, ValueWithSpan, VisitorMut,
 };
 use std::ops::ControlFlow;
 
@@ -106,7 +107,7 @@ fn backslash_escapes(pattern: &mut Expr, escape: &mut Option<ValueWithSpan>) {
     }
     let character = Expr::value(Value::SingleQuotedString(std::mem::take(character)));
     let written = std::mem::replace(pattern, Expr::value(Value::Null));
-    *pattern = call_with("like_pattern", vec![written, character]);
+    *pattern = call::call("like_pattern", vec![written, character]);
     *escape = None;
 }
 
@@ -272,21 +273,7 @@ fn elements(inner: &str) -> Vec<Option<String>> {
 }
 
 pub(super) fn call(name: &str, argument: Option<Expr>) -> Expr {
-    call_with(name, argument.into_iter().collect())
-}
-
-fn call_with(name: &str, arguments: Vec<Expr>) -> Expr {
-    let args = arguments.into_iter().map(|argument| FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))).collect();
-    Expr::Function(Function {
-        name: ObjectName::from(vec![Ident::new(name)]),
-        uses_odbc_syntax: false,
-        parameters: FunctionArguments::None,
-        args: FunctionArguments::List(FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() }),
-        filter: None,
-        null_treatment: None,
-        over: None,
-        within_group: Vec::new(),
-    })
+    call::call(name, argument.into_iter().collect())
 }
 
 /// `NULL`, of the type that an expression is cast to where it is.

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Tables of one source are joined with each other first, where the question allows it: then their source can do it in one statement.
+//! Inner joins may be done in any order; the order between the places goes from few rows to many.
+
+use super::cut::source_of;
+use crate::scan::FILTER_KEEPS;
+use arrow::datatypes::DataType;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, JoinConstraint, JoinType, NullEquality, Result};
+use datafusion::datasource::source_as_provider;
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::logical_plan::{Filter, Join, Projection};
+use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
+use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, LogicalPlan, Operator};
+use datafusion::optimizer::optimize_projections::OptimizeProjections;
+use datafusion::optimizer::{Optimizer, OptimizerRule};
+use std::sync::Arc;
+use weir_base::SourceName;
+
+/// The plan with its inner joins in an order in which sources can do more of them.
+pub(crate) fn regroup(plan: LogicalPlan, state: &SessionState) -> Result<LogicalPlan> {
+    let moved = moved(plan)?;
+    if !moved.transformed {
+        return Ok(moved.data);
+    }
+    // Columns that only a join inside a source needs do not travel.
+    let rules: Vec<Arc<dyn OptimizerRule + Send + Sync>> = vec![Arc::new(OptimizeProjections::new())];
+    Optimizer::with_rules(rules).optimize(moved.data, state, |_, _| {})
+}
+
+fn moved(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    plan.transform_down_with_subqueries(|node| {
+        let Some(chain) = Chain::of(&node) else { return Ok(Transformed::no(node)) };
+        Ok(match chain.regrouped(&node)? {
+            Some(better) => Transformed::new(better, true, TreeNodeRecursion::Jump),
+            None => Transformed::no(node),
+        })
+    })
+}
+
+/// Inner joins that stand directly above each other.
+#[derive(Default)]
+struct Chain {
+    parts: Vec<LogicalPlan>,
+    conditions: Vec<Expr>,
+}
+
+impl Chain {
+    fn of(plan: &LogicalPlan) -> Option<Self> {
+        if !matches!(plan, LogicalPlan::Join(join) if free(join)) {
+            return None;
+        }
+        let mut chain = Self::default();
+        chain.add(plan);
+        (chain.parts.len() > 2 && chain.conditions.iter().all(|condition| chain.cannot_fail(condition))).then_some(chain)
+    }
+
+    fn add(&mut self, plan: &LogicalPlan) {
+        match plan {
+            LogicalPlan::Join(join) if free(join) => {
+                self.add(&join.left);
+                self.add(&join.right);
+                self.conditions.extend(join.on.iter().map(|(left, right)| left.clone().eq(right.clone())));
+                self.conditions.extend(join.filter.iter().flat_map(|filter| split_conjunction_owned(filter.clone())));
+            }
+            LogicalPlan::Projection(projection) if projection.expr.iter().all(|expr| matches!(expr, Expr::Column(_))) && above_joins(&projection.input) => {
+                self.add(&projection.input);
+            }
+            LogicalPlan::Filter(filter) if above_joins(&filter.input) => {
+                self.add(&filter.input);
+                self.conditions.extend(split_conjunction_owned(filter.predicate.clone()));
+            }
+            other => self.parts.push(other.clone()),
+        }
+    }
+
+    /// Whether a condition can be asked of any rows. Only what widens a number may be cast.
+    fn cannot_fail(&self, condition: &Expr) -> bool {
+        use Operator::{And, Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq, Or};
+        let harmless = |node: &Expr| match node {
+            Expr::BinaryExpr(BinaryExpr { op, .. }) => matches!(op, And | Eq | Gt | GtEq | IsDistinctFrom | IsNotDistinctFrom | Lt | LtEq | NotEq | Or),
+            Expr::Cast(cast) => self.type_of(&cast.expr).is_some_and(|from| widens(&from, cast.field.data_type())),
+            Expr::Column(_) | Expr::Literal(..) | Expr::Not(_) | Expr::IsNull(_) | Expr::IsNotNull(_) | Expr::Between(_) | Expr::InList(_) | Expr::Like(_) => {
+                true
+            }
+            _ => false,
+        };
+        !condition.exists(|node| Ok(!harmless(node))).unwrap_or(true)
+    }
+
+    fn type_of(&self, expr: &Expr) -> Option<DataType> {
+        self.parts.iter().find_map(|part| expr.get_type(part.schema()).ok())
+    }
+
+    /// The same joins in another order; `None` where that brings nothing, or cannot be written.
+    fn regrouped(self, before: &LogicalPlan) -> Result<Option<LogicalPlan>> {
+        let sources: Vec<Option<SourceName>> = self.parts.iter().map(source_of).collect();
+        if sources.windows(2).all(|pair| pair[0] == pair[1]) {
+            return Ok(None);
+        }
+        let mut islands: Vec<Island> = Vec::new();
+        let mut left: Vec<Expr> = self.conditions;
+        for (part, source) in self.parts.into_iter().zip(sources) {
+            let mut island = Island { rows: rows(&part), plan: moved(part)?.data, source };
+            while let Some(at) = islands.iter().position(|other| other.beside(&island, &left)) {
+                island = islands.remove(at).joined(island, &mut left)?;
+            }
+            islands.push(island);
+        }
+        if islands.iter().all(|island| island.source.is_none() || !matches!(island.plan, LogicalPlan::Join(_) | LogicalPlan::Filter(_))) {
+            return Ok(None);
+        }
+        islands.sort_by(|a, b| a.rows.total_cmp(&b.rows));
+        let mut whole = islands.remove(0);
+        while !islands.is_empty() {
+            let Some(at) = islands.iter().position(|other| whole.connects(other, &left)) else { return Ok(None) };
+            whole = whole.joined(islands.remove(at), &mut left)?;
+        }
+        if !left.is_empty() {
+            return Ok(None);
+        }
+        let columns = before.schema().iter().map(|(qualifier, field)| Expr::Column(Column::new(qualifier.cloned(), field.name()))).collect();
+        let same = Projection::try_new_with_schema(columns, Arc::new(whole.plan), before.schema().clone())?;
+        Ok(Some(LogicalPlan::Projection(same)))
+    }
+}
+
+/// Tables that are joined already.
+struct Island {
+    plan: LogicalPlan,
+    /// The one source that all of it is in.
+    source: Option<SourceName>,
+    rows: f64,
+}
+
+impl Island {
+    /// Both in one source, with an equality between them.
+    fn beside(&self, other: &Self, conditions: &[Expr]) -> bool {
+        self.source.is_some() && self.source == other.source && self.connects(other, conditions)
+    }
+
+    fn connects(&self, other: &Self, conditions: &[Expr]) -> bool {
+        conditions.iter().any(|condition| self.key(other, condition).is_some())
+    }
+
+    /// An equality of a value of each side.
+    fn key(&self, other: &Self, condition: &Expr) -> Option<(Expr, Expr)> {
+        let Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) = condition else { return None };
+        let of = |island: &Self, expr: &Expr| !expr.column_refs().is_empty() && island.has(expr);
+        match () {
+            () if of(self, left) && of(other, right) => Some((left.as_ref().clone(), right.as_ref().clone())),
+            () if of(self, right) && of(other, left) => Some((right.as_ref().clone(), left.as_ref().clone())),
+            () => None,
+        }
+    }
+
+    fn has(&self, expr: &Expr) -> bool {
+        expr.column_refs().into_iter().all(|column| self.plan.schema().has_column(column))
+    }
+
+    /// Both as one, with every condition that can be asked by now.
+    fn joined(self, other: Self, left: &mut Vec<Expr>) -> Result<Self> {
+        let mut on = Vec::new();
+        left.retain(|condition| match self.key(&other, condition) {
+            Some(key) => {
+                on.push(key);
+                false
+            }
+            None => true,
+        });
+        let source = if self.source == other.source { self.source.clone() } else { None };
+        let join =
+            Join::try_new(Arc::new(self.plan), Arc::new(other.plan), on, None, JoinType::Inner, JoinConstraint::On, NullEquality::NullEqualsNothing, false)?;
+        let mut island = Self { plan: LogicalPlan::Join(join), source, rows: self.rows.max(other.rows) };
+        let (now, later): (Vec<Expr>, Vec<Expr>) = left.drain(..).partition(|condition| island.has(condition));
+        *left = later;
+        if let Some(condition) = conjunction(now) {
+            island.plan = LogicalPlan::Filter(Filter::try_new(condition, Arc::new(island.plan))?);
+        }
+        Ok(island)
+    }
+}
+
+/// An inner join that may be done sooner or later.
+fn free(join: &Join) -> bool {
+    join.join_type == JoinType::Inner && join.null_equality == NullEquality::NullEqualsNothing && !join.null_aware && !join.on.is_empty()
+}
+
+fn above_joins(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Join(join) => free(join),
+        LogicalPlan::Projection(projection) => above_joins(&projection.input),
+        LogicalPlan::Filter(filter) => above_joins(&filter.input),
+        _ => false,
+    }
+}
+
+/// Whether every value has a place in the other type.
+fn widens(from: &DataType, to: &DataType) -> bool {
+    use DataType::{Date32, Decimal128, Float32, Float64, Int16, Int32, Int64, LargeUtf8, Timestamp, UInt32, Utf8, Utf8View};
+    match (from, to) {
+        _ if from == to => true,
+        (Int16 | Int32 | UInt32, Int64 | Float64) | (Int16, Int32) | (Float32, Float64) | (Utf8 | Utf8View | LargeUtf8, Utf8 | Utf8View | LargeUtf8) => true,
+        (whole, Decimal128(precision, scale)) if whole.is_integer() => i16::from(*precision) - i16::from(*scale) >= 20,
+        (Decimal128(p, s), Decimal128(precision, scale)) => scale >= s && i16::from(*precision) - i16::from(*scale) >= i16::from(*p) - i16::from(*s),
+        (Date32, Timestamp(_, None)) => true,
+        _ => false,
+    }
+}
+
+/// How many rows a part is taken to give; a part of which nothing is known comes last.
+fn rows(plan: &LogicalPlan) -> f64 {
+    match plan {
+        LogicalPlan::TableScan(scan) => {
+            let known = source_as_provider(&scan.source).ok().and_then(|table| table.statistics());
+            let rows = known.and_then(|known| known.num_rows.get_value().copied());
+            rows.map_or(f64::MAX, |rows| rows as f64 * FILTER_KEEPS.powi(scan.filters.len().min(3) as i32))
+        }
+        LogicalPlan::Filter(filter) => rows(&filter.input) * FILTER_KEEPS,
+        LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() => 1.0,
+        other => other.inputs().into_iter().map(rows).fold(0.0, f64::max),
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Keys of one side of a join go to the source of the other: the rows that move are the rows that match.
+
+use crate::kit::{World, mariadb, postgres};
+
+/// Rows that left a source for a statement.
+async fn moved(world: &World, source: &str, sql: &str) -> u64 {
+    let receipt = world.receipt(sql).await;
+    receipt.sources.iter().find(|used| used.source == source).map_or(0, |used| used.rows)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_rows_of_a_few_scattered_keys_leave_the_source() {
+    let server = postgres().await;
+    server
+        .run(
+            "keys",
+            "CREATE TABLE big AS SELECT n AS id, n * 7919 AS scattered, 'name ' || n AS name, n::text AS code FROM generate_series(1, 20000) n; ANALYZE big;
+             CREATE TABLE nothing AS SELECT 1 AS id WHERE false",
+        )
+        .await
+        .unwrap();
+    let world = World::builder().source("app", "postgres", &server.url("keys")).start().await;
+    world.rows("CREATE SCHEMA lake.keys").await;
+    world.rows("CREATE TABLE lake.keys.wanted AS SELECT id * 200 AS id, id * 200 * 7919 AS scattered, (id * 200)::text AS code FROM app.public.big WHERE id <= 100").await;
+    for (key, sql) in [
+        ("id", "SELECT count(*), min(big.name) FROM lake.keys.wanted w JOIN app.public.big ON big.id = w.id"),
+        ("scattered", "SELECT count(*), min(big.name) FROM lake.keys.wanted w JOIN app.public.big ON big.scattered = w.scattered"),
+        ("code", "SELECT count(*), min(big.name) FROM lake.keys.wanted w JOIN app.public.big ON big.code = w.code"),
+    ] {
+        assert_eq!(world.rows(sql).await, [["100", "name 1000"]], "{key}");
+        assert_eq!(moved(&world, "app", sql).await, 100, "{key}: rows moved are rows that match");
+    }
+    // Keys are values of rows: neither the log nor the ledger shows them.
+    let logged = world.value("SELECT sql FROM system.query_sources WHERE source = 'app' ORDER BY started_at DESC LIMIT 1").await;
+    assert!(logged.contains("/* 100 keys from a join on code */") && !logged.contains("20000"), "{logged}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_of_one_source_go_to_another() {
+    postgres().await.run("keys_a", "CREATE TABLE few AS SELECT n * 100 AS id FROM generate_series(1, 50) n; ANALYZE few").await.unwrap();
+    mariadb()
+        .await
+        .run(
+            "keys_b",
+            "CREATE TABLE big (id int PRIMARY KEY, name varchar(20)); INSERT INTO big SELECT seq, concat('n', seq) FROM seq_1_to_20000; ANALYZE TABLE big",
+        )
+        .await
+        .unwrap();
+    let world =
+        World::builder().source("app", "postgres", &postgres().await.url("keys_a")).source("billing", "mysql", &mariadb().await.url("keys_b")).start().await;
+    let sql = "SELECT few.id, big.name FROM app.public.few JOIN billing.keys_b.big ON big.id = few.id ORDER BY few.id LIMIT 1";
+    assert_eq!(world.rows(sql).await, [["100", "n100"]]);
+    assert_eq!(moved(&world, "billing", sql).await, 50);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn more_keys_than_rows_are_not_worth_a_filter() {
+    postgres().await.run("keys_c", "CREATE TABLE small AS SELECT n AS id FROM generate_series(1, 1000) n; ANALYZE small").await.unwrap();
+    let world = World::builder().source("app", "postgres", &postgres().await.url("keys_c")).start().await;
+    world.rows("CREATE SCHEMA lake.keys").await;
+    world.rows("CREATE TABLE lake.keys.many AS SELECT a.id FROM app.public.small a WHERE a.id <= 900").await;
+    let sql = "SELECT count(*) FROM lake.keys.many m JOIN app.public.small s ON s.id = m.id";
+    assert_eq!(world.rows(sql).await, [["900"]]);
+    let logged = world.value("SELECT sql FROM system.query_sources WHERE source = 'app' ORDER BY started_at DESC LIMIT 1").await;
+    assert!(!logged.contains("ANY") && !logged.contains(" IN "), "{logged}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn three_hundred_thousand_scattered_keys_move_the_rows_that_match() {
+    // F54: a list is never made a range, which would hold the whole table here.
+    let server = postgres().await;
+    server.run("keys_many", "CREATE TABLE big AS SELECT n * 3 AS id, n AS n FROM generate_series(1, 700000) n; ANALYZE big").await.unwrap();
+    let world = World::builder().source("app", "postgres", &server.url("keys_many")).start().await;
+    world.rows("CREATE SCHEMA lake.keys").await;
+    world.rows("CREATE TABLE lake.keys.many AS SELECT id FROM app.public.big WHERE n % 7 < 3").await;
+    let sql = "SELECT count(*), sum(big.n) FROM lake.keys.many m JOIN app.public.big ON big.id = m.id";
+    let with = world.rows(sql).await;
+    assert_eq!(with[0][0], "300000");
+    assert_eq!(moved(&world, "app", sql).await, 300_000);
+    world.rows(&format!("VERIFY {sql}")).await;
+}
