@@ -38,7 +38,6 @@ pub struct Ground {
 }
 
 static PREPARED: OnceCell<()> = OnceCell::const_new();
-/// Each setup has tables of names of its own, so that no catalog of before is believed.
 static SETUPS: AtomicUsize = AtomicUsize::new(0);
 
 const TYPES: &str = "CREATE TYPE mood AS ENUM ('sad', 'ok', 'Happy');
@@ -77,16 +76,15 @@ impl Ground {
 
     /// Makes the tables of a setup under new names.
     pub async fn load(&self, setup: &Setup) -> Loaded {
-        let number = SETUPS.fetch_add(1, Ordering::Relaxed);
+        let number = Self::next_number();
         let names: BTreeMap<String, (Place, String)> =
             setup.tables.iter().map(|table| (table.name.clone(), (table.place, format!("{}_{number}", table.name)))).collect();
         let of = |place: Place| scripts(setup, &names, |table| table.place == place, Table::script);
         let truth = scripts(setup, &names, |_| true, Table::truth);
         self.run(&names, [of(Place::App), of(Place::Icu), of(Place::Billing), of(Place::Files), truth]).await;
-        for (place, name) in names.values() {
-            self.seen(&format!("{}.{name}", place.schema())).await;
-        }
-        Loaded { names }
+        let loaded = Loaded { names };
+        self.seen_all(&loaded).await;
+        loaded
     }
 
     /// Scripts for the places in their order, and for the truth in the place of the lake.
@@ -108,6 +106,18 @@ impl Ground {
         for (_, name) in names.values().filter(|(place, _)| *place == Place::Lake) {
             self.seen(&format!("truth.public.{name}")).await;
             self.world.rows(&format!("CREATE TABLE lake.invariance.{name} AS SELECT * FROM truth.public.{name}")).await;
+        }
+    }
+
+    /// For names that no table had before, so that no catalog of before is believed.
+    pub fn next_number() -> usize {
+        SETUPS.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Waits until all tables are known.
+    pub async fn seen_all(&self, loaded: &Loaded) {
+        for (place, name) in loaded.names.values() {
+            self.seen(&format!("{}.{name}", place.schema())).await;
         }
     }
 

@@ -5,6 +5,7 @@
 //! `cargo xtask invariance --queries N --seed S` runs more of them, and writes `docs/internals/invariance.md`.
 
 mod agreement;
+mod cases;
 mod chance;
 mod figures;
 mod ground;
@@ -20,7 +21,7 @@ use chance::Chance;
 use figures::Figures;
 use ground::Ground;
 use setup::Setup;
-use std::fmt::Write;
+use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -39,6 +40,8 @@ struct Order {
     failures_max: usize,
     /// Asked in the place of the query, with all answers shown.
     sql: Option<String>,
+    /// Where the figures are written to.
+    page: Option<String>,
 }
 
 impl Order {
@@ -50,6 +53,7 @@ impl Order {
             only: number("WEIR_INVARIANCE_ONLY").map(|only| only as usize),
             failures_max: number("WEIR_INVARIANCE_FAILURES").unwrap_or(5) as usize,
             sql: std::env::var("WEIR_INVARIANCE_SQL").ok(),
+            page: std::env::var("WEIR_INVARIANCE_PAGE").ok(),
         }
     }
 }
@@ -102,7 +106,10 @@ impl Run {
                 Some(difference) => {
                     figures.differences += 1;
                     let (small, difference) = trial.shrink(&loaded, tree, number as u64, difference).await;
-                    self.fail(&setup, number, &sql, &small.sql(), &difference);
+                    let small = small.sql();
+                    let rows = trial.shrink_rows(ground, setup.clone(), &small, number as u64, &difference.kind).await;
+                    let about = format!("seed {}, query {number}, {}", self.order.seed, difference.kind);
+                    self.fail(&setup, &about, &sql, &cases::written(&rows, &small, &about), &difference);
                 }
             }
             self.progress();
@@ -111,21 +118,48 @@ impl Run {
         self.figures.lock().expect("no panic").add(&figures);
     }
 
-    fn fail(&self, setup: &Setup, number: usize, sql: &str, small: &str, difference: &trial::Difference) {
-        let mut text =
-            format!("seed {}, query {number}, {}\n  tables: {}\n  query:  {sql}\n  small:  {small}\n", self.order.seed, difference.kind, setup.in_words());
-        let _ = writeln!(text, "  expected: {:?}\n  actual:   {:?}", difference.expected, difference.actual);
+    fn fail(&self, setup: &Setup, about: &str, sql: &str, case: &str, difference: &trial::Difference) {
+        let file = std::env::temp_dir().join(format!("{}.sql", about.split([',', ':']).take(2).collect::<String>().replace(' ', "-")));
+        let saved = match std::fs::write(&file, case) {
+            Ok(()) => format!("as {}, to be put into tests/invariance/cases/", file.display()),
+            Err(error) => format!("not saved: {error}"),
+        };
+        let answers = format!("expected: {:?}\n  actual:   {:?}", difference.expected, difference.actual);
+        let text = format!("{about}\n  tables: {}\n  query:  {sql}\n  {answers}\n  case {saved}\n{case}", setup.in_words());
         eprintln!("{text}");
         self.failures.lock().expect("no panic").push(text);
     }
 
+    /// A bar for people, a line now and then for logs.
     fn progress(&self) {
+        const WIDTH: usize = 40;
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        if done.is_multiple_of(100) {
-            eprintln!("{done} of {} queries, {:.0} s", self.order.queries, self.began.elapsed().as_secs_f64());
+        let (all, seconds) = (self.order.queries, self.began.elapsed().as_secs_f64());
+        if std::io::stderr().is_terminal() {
+            let filled = done * WIDTH / all.max(1);
+            let left = seconds / done as f64 * (all - done) as f64;
+            eprint!("\r[{}{}] {done} of {all} queries, {seconds:.0} s, {left:.0} s left ", "#".repeat(filled), " ".repeat(WIDTH - filled));
+        } else if done.is_multiple_of(100) {
+            eprintln!("{done} of {all} queries, {seconds:.0} s");
         }
     }
+
+    /// The page of figures, where one was ordered.
+    fn write_page(&self, figures: &Figures) {
+        let Some(path) = &self.order.page else { return };
+        let minutes = self.began.elapsed().as_secs_f64() / 60.0;
+        let page = format!("{PAGE_HEAD}Seed {}, {minutes:.1} minutes.\n\n{}", self.order.seed, figures.page());
+        std::fs::write(path, page).unwrap_or_else(|error| panic!("{path}: {error}"));
+    }
 }
+
+const PAGE_HEAD: &str = "# Push-down never changes an answer: the last run
+
+Written by `cargo xtask invariance --queries N --seed S`; do not edit. Random queries over tricky rows in PostgreSQL (C and ICU collations), MariaDB, SQLite, the lake
+and mixes of them are asked with push-down on, off and on two random subsets of what can be pushed, and of a PostgreSQL that holds every table. Rows, types, order and
+errors must be the same. How it works: [tests/invariance](../../tests/invariance/mod.rs).
+
+";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn push_down_never_changes_an_answer() {
@@ -141,7 +175,8 @@ async fn push_down_never_changes_an_answer() {
     // The doors work on threads of their own; what is asked of them waits here.
     futures::future::join_all((0..WORKERS).map(|_| run.work(&ground))).await;
     let figures = run.figures.lock().expect("no panic").clone();
-    eprintln!("{}", figures.page());
+    eprintln!("\nseed {}\n{}", run.order.seed, figures.page());
+    run.write_page(&figures);
     let failures = run.failures.lock().expect("no panic");
     assert!(failures.is_empty(), "{} differences\n\n{}", failures.len(), failures.join("\n"));
 }

@@ -119,6 +119,31 @@ impl Setup {
         Self { tables: tables.collect() }
     }
 
+    /// Only the tables and columns that a query names.
+    pub fn used_by(&self, sql: &str) -> Self {
+        let tables = self.tables.iter().filter(|table| sql.contains(&format!("@{} ", table.name)));
+        Self { tables: tables.map(|table| table.used_by(sql)).collect() }
+    }
+
+    /// Setups with fewer rows, the smallest first.
+    pub fn with_fewer_rows(&self) -> Vec<Self> {
+        let mut all = Vec::new();
+        for parts in [1, 2, 4, 8] {
+            for index in 0..self.tables.len() {
+                let rows = self.tables[index].rows.len();
+                let size = rows.div_ceil(parts).max(1);
+                for from in (0..rows).step_by(size) {
+                    let mut setup = self.clone();
+                    let to = (from + size).min(rows);
+                    setup.tables[index].rows.drain(from..to);
+                    setup.tables[index].numbers.drain(from..to);
+                    all.push(setup);
+                }
+            }
+        }
+        all
+    }
+
     pub fn in_words(&self) -> String {
         let words = self.tables.iter().map(|table| format!("{}: {}, {} rows", table.name, table.place.word(), table.rows.len()));
         words.collect::<Vec<_>>().join("; ")
@@ -174,6 +199,16 @@ fn letter(class: Class) -> &'static str {
 }
 
 impl Table {
+    fn used_by(&self, sql: &str) -> Self {
+        let used =
+            |index: usize| index < 2 || sql.contains(&format!(".{}", self.columns[index].name)) || sql.contains(&format!("\"{}\"", self.columns[index].name));
+        let kept: Vec<usize> = (0..self.columns.len()).filter(|index| used(*index)).collect();
+        let columns = kept.iter().map(|index| self.columns[*index].clone()).collect();
+        // The first column is no value of a row.
+        let row = |row: &Vec<Option<&'static str>>| kept.iter().skip(1).map(|index| row[index - 1]).collect();
+        Self { columns, rows: self.rows.iter().map(row).collect(), ..self.clone() }
+    }
+
     /// What makes the table in its place, called `physical`. For the lake: in the truth.
     pub fn script(&self, physical: &str) -> String {
         let place = self.place;

@@ -4,15 +4,61 @@
 //! * GROUP BY of nothing but constants: no rows make no group, but one without keys is a row for all.
 //! * What depends on what: the planner notes that the keys of a GROUP BY tell its rows apart, and drops what it holds for repeated behind
 //!   ORDER BY, GROUP BY and DISTINCT. It counts columns wrongly where something computed stands in front of a key
-//!   (`SELECT k % 2, k, count(*) … GROUP BY k ORDER BY 1, 3`), so nothing is dropped by that.
+//!   (`SELECT k % 2, k, count(*) … GROUP BY k ORDER BY 1, 3`), so nothing is dropped by that. It also adds keys to the GROUP BY of a
+//!   question around such a one. For that it would have to see all keys of the inner one: each GROUP BY gets one more, a constant that no
+//!   question selects, while names are bound.
 
 use datafusion::common::tree_node::{Transformed, TransformedResult};
-use datafusion::common::{DFSchemaRef, FunctionalDependencies, Result};
+use datafusion::common::{DFSchemaRef, FunctionalDependencies, Result, ScalarValue};
 use datafusion::logical_expr::logical_plan::Distinct;
-use datafusion::logical_expr::{Aggregate, LogicalPlan};
+use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan};
 use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, GroupByExpr, Select, Statement, Value, VisitMut, VisitorMut};
+use std::ops::ControlFlow;
 use std::sync::Arc;
+
+/// The key that is there only while names are bound.
+const MARK: &str = "the last key of a GROUP BY";
+
+/// Adds the mark to each GROUP BY. Whether there was one.
+pub(crate) fn mark_groups(statement: &mut Statement) -> bool {
+    let mut marks = Marks { marked: false };
+    let _ = statement.visit(&mut marks);
+    marks.marked
+}
+
+struct Marks {
+    marked: bool,
+}
+
+impl VisitorMut for Marks {
+    type Break = ();
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        let GroupByExpr::Expressions(keys, modifiers) = &mut select.group_by else { return ControlFlow::Continue(()) };
+        let sets = |key: &SqlExpr| matches!(key, SqlExpr::Rollup(_) | SqlExpr::Cube(_) | SqlExpr::GroupingSets(_) | SqlExpr::Tuple(_));
+        if !keys.is_empty() && modifiers.is_empty() && !keys.iter().any(sets) {
+            keys.push(SqlExpr::value(Value::SingleQuotedString(MARK.to_owned())));
+            self.marked = true;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The plan without the marks.
+pub(crate) fn without_marks(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let mark = |key: &Expr| matches!(key, Expr::Literal(ScalarValue::Utf8(Some(text)), _) if text == MARK);
+    let unmarked = plan.transform_up_with_subqueries(|node| match node {
+        LogicalPlan::Aggregate(mut aggregate) if aggregate.group_expr.iter().any(mark) => {
+            aggregate.group_expr.retain(|key| !mark(key));
+            let Aggregate { input, group_expr, aggr_expr, .. } = aggregate;
+            Ok(Transformed::yes(LogicalPlan::Aggregate(Aggregate::try_new(input, group_expr, aggr_expr)?)))
+        }
+        other => other.recompute_schema().map(Transformed::yes),
+    });
+    unmarked.data()
+}
 
 type Rule = Arc<dyn OptimizerRule + Send + Sync>;
 

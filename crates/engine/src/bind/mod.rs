@@ -40,6 +40,7 @@ pub(crate) use type_names::TypeNames;
 use crate::errors::from_datafusion;
 use crate::scan::{LakeTableProvider, SourceTableProvider};
 use crate::session::PlanningSession;
+use crate::shortcuts;
 use crate::{parameters, pg_catalog};
 use arrow::datatypes::DataType;
 use catalog::StatementCatalogs;
@@ -168,8 +169,10 @@ async fn bind_known(session: &PlanningSession<'_>, mut statement: Statement) -> 
     }
     let mut state = session.state(Arc::new(StatementCatalogs::of(providers)))?;
     pg_catalog::register_functions_of(session, &mut state, &statement).await?;
+    let grouped = shortcuts::mark_groups(&mut statement);
     let planned = state.statement_to_plan(ParsedStatement::Statement(Box::new(statement))).await;
     let plan = planned.map_err(|error| with_nearest_function(from_datafusion(error), &state))?;
+    let plan = if grouped { shortcuts::without_marks(plan).map_err(from_datafusion)? } else { plan };
     let plan = comparisons::exact(plan).map_err(from_datafusion)?;
     check_width(plan.schema().fields().len())?;
     let accesses = tables.iter().filter(|table| !matches!(table, Resolved::Catalog(_))).map(reads).collect();

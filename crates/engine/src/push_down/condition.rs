@@ -70,6 +70,13 @@ impl Writer<'_> {
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::And, right }) => self.and(left, right),
             Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) => self.or(left, right),
             Expr::BinaryExpr(BinaryExpr { left, op, right }) if operation(*op, Operand::Bool(true)).is_some() => self.compare(left, *op, right),
+            Expr::BinaryExpr(BinaryExpr { left, op: Operator::IsDistinctFrom, right }) => self.distinct(left, right, true),
+            Expr::BinaryExpr(BinaryExpr { left, op: Operator::IsNotDistinctFrom, right }) => self.distinct(left, right, false),
+            Expr::Literal(ScalarValue::Boolean(value), _) => Condition::Exact(Sent::whole(match value {
+                Some(true) => "1 = 1".to_owned(),
+                Some(false) => "1 = 0".to_owned(),
+                None => "1 = NULL".to_owned(),
+            })),
             Expr::BinaryExpr(BinaryExpr { op: Operator::RegexMatch | Operator::RegexIMatch | Operator::RegexNotMatch | Operator::RegexNotIMatch, .. }) => {
                 Condition::Kept(regex_dialect())
             }
@@ -172,6 +179,29 @@ impl Writer<'_> {
             (false, _) => return same(&left, &right, source).map_or_else(Condition::Kept, Condition::Exact).negated(),
         };
         written.map_or_else(Condition::Kept, Condition::Exact)
+    }
+
+    /// `IS [NOT] DISTINCT FROM`, which is never unknown, in words that every source has.
+    fn distinct(&self, left: &Expr, right: &Expr, distinct: bool) -> Condition {
+        let (equal, unequal) = (left.clone().eq(right.clone()), left.clone().not_eq(right.clone()));
+        let (value, other) = match (as_literal(left), as_literal(right)) {
+            (Some(_), Some(_)) => return kept_expression(),
+            (None, Some(literal)) if !literal.is_null() => (left, None),
+            (Some(literal), None) if !literal.is_null() => (right, None),
+            (None, None) => (left, Some(right)),
+            _ => return kept_expression(),
+        };
+        let null = |expr: &Expr| expr.clone().is_null();
+        let not_null = |expr: &Expr| expr.clone().is_not_null();
+        self.write(&match (other, distinct) {
+            (None, true) => null(value).or(unequal),
+            (None, false) => not_null(value).and(equal),
+            (Some(other), true) => {
+                let one_missing = null(value).and(not_null(other)).or(not_null(value).and(null(other)));
+                one_missing.or(not_null(value).and(not_null(other)).and(unequal))
+            }
+            (Some(other), false) => null(value).and(null(other)).or(not_null(value).and(not_null(other)).and(equal)),
+        })
     }
 
     fn like(&self, like: &Like) -> Condition {

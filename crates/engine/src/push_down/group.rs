@@ -46,7 +46,11 @@ pub(super) fn group(plan: &Grouped, input: Block, aliases: &mut Aliases) -> Resu
     for (expr, (qualifier, field)) in plan.aggr_expr.iter().zip(plan.schema.iter().skip(plan.group_expr.len())) {
         match average(expr, scope)? {
             Some((sum, count)) => columns.mean(sum, count, in_words(expr), qualifier, field),
-            None => columns.as_it_is(Output { term: aggregate(expr, scope)?, label: in_words(expr) }, qualifier, field),
+            None => {
+                // Of a constant too: a group may have none.
+                let term = Term { constant: false, ..aggregate(expr, scope)? };
+                columns.as_it_is(Output { term, label: in_words(expr) }, qualifier, field);
+            }
         }
     }
     block.rows = if keys.is_empty() { Some(1.0) } else { block.rows.map(|rows| (rows / ROWS_PER_GROUP).max(1.0)) };

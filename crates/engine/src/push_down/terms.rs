@@ -68,6 +68,9 @@ pub(crate) fn type_of(expr: &Expr, scope: Scope<'_>) -> Result<DataType, Reason>
 fn written_literal(literal: &ScalarValue, source: &dyn Source) -> Written {
     let value = operand(literal).ok_or_else(|| Reason::new("literal", "a constant of this type is not written for a source"))?;
     let data_type = match literal.data_type() {
+        unsigned if unsigned.is_unsigned_integer() => {
+            return Err(Reason::new("literal", "a constant of this type is not written for a source"));
+        }
         DataType::Utf8View | DataType::LargeUtf8 => DataType::Utf8,
         DataType::BinaryView | DataType::LargeBinary => DataType::Binary,
         other => other,
@@ -172,7 +175,7 @@ fn truth(expr: &Expr, scope: Scope<'_>) -> Written {
         return Err(Reason::new("boolean", "the source has no booleans"));
     }
     match condition(expr, scope) {
-        Condition::Exact(sent) if sent.negatable => Ok(Term::computed(sent.sql, "boolean", DataType::Boolean, true)),
+        Condition::Exact(sent) if sent.negatable => Ok(Term::computed(format!("({})", sent.sql), "boolean", DataType::Boolean, true)),
         Condition::Exact(_) => Err(Reason::new("negation", "what is unknown here is false in the source")),
         Condition::Superset(_, reason) | Condition::Kept(reason) => Err(reason),
     }
