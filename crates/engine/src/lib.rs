@@ -3,6 +3,7 @@
 
 mod admit;
 mod arithmetic;
+mod arms;
 mod bind;
 mod call;
 mod complete;

@@ -103,5 +103,6 @@ pub(crate) fn template(config: &crate::EngineConfig) -> Result<SessionState> {
     // A CASE says one thing of whether it can be NULL before it is planned, and another after.
     options.execution.skip_physical_aggregate_schema_check = true;
     let builder = SessionStateBuilder::new().with_config(session).with_runtime_env(runtime).with_default_features().with_file_formats(Vec::new());
-    Ok(crate::fence::fenced(builder.with_optimizer_rules(shortcuts::optimizer_rules()).build()))
+    let state = builder.with_optimizer_rules(shortcuts::optimizer_rules()).build();
+    Ok(crate::arms::with_arms_alike(crate::fence::fenced(state)))
 }
