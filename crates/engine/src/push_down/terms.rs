@@ -125,8 +125,8 @@ fn scalar(function: &ScalarFunction, whole: &Expr, scope: Scope<'_>) -> Written 
         ("nullif" | "greatest" | "least", [a, b]) => return value(&as_case(function.func.name(), a, b), scope),
         ("lower" | "upper" | "initcap", _) => return Err(case_folding()),
         (name, _) if name.starts_with("regexp") => return Err(regex_dialect()),
-        ("date_part", [field, moment]) => return of_field(field, |field| Function::Extract(field), moment, whole, scope),
-        ("date_trunc", [unit, moment]) => return of_field(unit, |unit| Function::Truncate(unit), moment, whole, scope),
+        ("date_part", [field, moment]) => return of_field(field, Function::Extract, moment, whole, scope),
+        ("date_trunc", [unit, moment]) => return of_field(unit, Function::Truncate, moment, whole, scope),
         _ => return Err(Reason::new("function", format!("the function {} is computed here", function.func.name()))),
     };
     call(known, &arguments, whole, scope)

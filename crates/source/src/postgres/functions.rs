@@ -194,7 +194,7 @@ fn widened(term: &Term, result: &DataType) -> Written {
         _ => return Err(Reason::new("cast", "this cast is not known to give the same value in the source")),
     };
     let collated = Term { sql, ..term.clone() };
-    Ok(Term { meaning: crate::Column { data_type: result.clone(), native_type: word(result)?.into(), ..collated.meaning }, ..collated })
+    Ok(Term { meaning: crate::Column { data_type: result.clone(), native_type: word(result)?, ..collated.meaning }, ..collated })
 }
 
 /// Whether a decimal has a digit for each that a whole number of this type may have.

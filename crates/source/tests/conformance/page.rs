@@ -19,14 +19,16 @@ const OPERATIONS: [(&str, &str); 7] = [
 const UNKNOWN: &str = "never `function`";
 const AGGREGATES: [&str; 6] = ["count", "count distinct", "sum", "sum distinct", "min, max", "bool_and, bool_or"];
 
+/// A function, its verdicts, and the columns that have each.
+type Answers = (String, Vec<(String, Vec<String>)>);
+
 /// What was found out; verdicts in the order in which they were met.
 #[derive(Default)]
 pub struct Page {
     columns: Vec<String>,
     operations: BTreeMap<(String, &'static str), Vec<String>>,
     aggregates: BTreeMap<(String, &'static str), Vec<String>>,
-    /// By function, its verdicts, and the columns that have them.
-    functions: Vec<(String, Vec<(String, Vec<String>)>)>,
+    functions: Vec<Answers>,
     reasons: BTreeMap<(&'static str, String), Option<String>>,
     unreadable: Vec<String>,
     /// How many conditions, groups, orders, aggregates and rows of functions were computed by the server and found exact.
@@ -129,7 +131,7 @@ impl Page {
         self.table(&mut text, "Operations", "column", &OPERATIONS.map(|(kind, words)| (kind, words.to_owned())), &self.operations);
         self.table(&mut text, "Aggregates", "argument", &AGGREGATES.map(|kind| (kind, kind.to_owned())), &self.aggregates);
         let _ = writeln!(text, "\n## Functions\n\nWhat is not named here is {UNKNOWN}.\n\n| function | verdict | columns |\n|---|---|---|");
-        let mut functions: Vec<&(String, Vec<(String, Vec<String>)>)> = self.functions.iter().collect();
+        let mut functions: Vec<&Answers> = self.functions.iter().collect();
         functions.sort_by_key(|(words, _)| words);
         for (words, verdicts) in functions {
             for (verdict, columns) in verdicts.iter().filter(|(verdict, _)| verdict != UNKNOWN) {

@@ -161,7 +161,8 @@ impl<'a> Tried<'a> {
         page.executed += conditions.len();
         let (texts, expected): (Vec<String>, Vec<Vec<i64>>) = conditions.into_iter().unzip();
         for ((text, mut expected), mut found) in texts.iter().zip(expected).zip(self.true_for(&texts).await) {
-            (expected.sort_unstable(), found.sort_unstable());
+            expected.sort_unstable();
+            found.sort_unstable();
             assert_eq!(found, expected, "{text} on {} ({}) is not exact", self.column.name, self.column.native_type);
         }
     }
@@ -185,7 +186,8 @@ impl<'a> Tried<'a> {
                     conditions
                         .push((format!("(NOT {})", written.sql), self.ids_where(|value| value.as_ref().is_some_and(|value| !holds(sign, value, literal)))));
                 }
-                (listed.push(text), exact_literals.push(literal.clone()));
+                listed.push(text);
+                exact_literals.push(literal.clone());
             }
             if matches!(sign, "=" | "<>") && listed.len() > 2 {
                 let among = |value: &Value| exact_literals[..2].iter().any(|literal| literal.same(value));
@@ -263,7 +265,8 @@ impl<'a> Tried<'a> {
         let mut found: Vec<(i64, i64)> = integers(&batch, 0).into_iter().flatten().zip(integers(&batch, 1).into_iter().flatten()).collect();
         let equal = |a: i64, b: i64| self.value(a).as_ref().zip(self.value(b).as_ref()).is_some_and(|(a, b)| a.same(b));
         let mut expected: Vec<(i64, i64)> = self.pairs().into_iter().filter(|(a, b)| equal(*a, *b)).collect();
-        (found.sort_unstable(), expected.sort_unstable());
+        found.sort_unstable();
+        expected.sort_unstable();
         assert_eq!(found, expected, "{sql}");
     }
 
@@ -278,7 +281,8 @@ impl<'a> Tried<'a> {
             let has = |value: &Option<Value>| value.is_some() && self.ids.iter().any(|id| *id > middle && alike(self.value(*id), value));
             let mut expected = self.ids_where(|value| has(value) == wanted);
             let mut found: Vec<i64> = integers(&batch, 0).into_iter().flatten().collect();
-            (expected.sort_unstable(), found.sort_unstable());
+            expected.sort_unstable();
+            found.sort_unstable();
             assert_eq!(found, expected, "{sql}");
         }
     }
