@@ -398,26 +398,17 @@ fn leaf(block: &Block) -> Result<LogicalPlan> {
     Ok(LogicalPlan::Projection(Projection::try_new_with_schema(turned.collect(), Arc::new(scan), block.schema.clone())?))
 }
 
-/// Tells one statement of each source below what is done here with their rows.
+/// Tells the first statement below what is done here with its rows, and those of others.
 fn note(plan: &LogicalPlan, kept: &Kept) {
-    let mut told = BTreeSet::new();
-    let mut tell = |source: &SourceName, notes: &Notes| {
-        if told.insert(source.clone()) {
-            notes.add(kept.clone());
-        }
-    };
     let _ = plan.apply(|node| {
-        if let LogicalPlan::TableScan(scan) = node
-            && let Ok(provider) = source_as_provider(&scan.source)
-        {
-            if let Some(table) = provider.downcast_ref::<SourceTableProvider>() {
-                tell(table.handle.name(), &table.notes);
-            }
-            if let Some(table) = provider.downcast_ref::<RemoteTable>() {
-                tell(table.handle.name(), &table.notes);
-            }
-        }
-        Ok(TreeNodeRecursion::Continue)
+        let LogicalPlan::TableScan(scan) = node else { return Ok(TreeNodeRecursion::Continue) };
+        let Ok(provider) = source_as_provider(&scan.source) else { return Ok(TreeNodeRecursion::Continue) };
+        let own = provider.downcast_ref::<SourceTableProvider>().map(|table| &table.notes);
+        let Some(notes) = own.or_else(|| provider.downcast_ref::<RemoteTable>().map(|table| &table.notes)) else {
+            return Ok(TreeNodeRecursion::Continue);
+        };
+        notes.add(kept.clone());
+        Ok(TreeNodeRecursion::Stop)
     });
 }
 
