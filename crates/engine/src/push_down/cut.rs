@@ -11,7 +11,7 @@ use super::words::in_words;
 use super::{group, join, order};
 use crate::scan::{FILTER_KEEPS, Notes, RemoteTable, SourceTableProvider};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Column, DFSchema, Result};
+use datafusion::common::{Column, DFSchema, Result, TableReference};
 use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::logical_expr::logical_plan::{Aggregate, FetchType, Filter, Join, Limit, Projection, SkipType, Sort, SubqueryAlias, TableScan};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction};
@@ -374,11 +374,12 @@ fn leaf(block: &Block) -> Result<LogicalPlan> {
     });
     let schema = Arc::new(DFSchema::new_with_metadata(fields.collect(), block.schema.metadata().clone())?);
     let rows = block.rows.map(|rows| rows.ceil() as u64);
-    let table_name = block.tables.first().map_or_else(|| "source".to_owned(), |used| used.name.table.clone());
+    // Plans of two scans are taken for the same by this name, and one of two equal subqueries is run.
+    let table_name = TableReference::bare(format!("{}: {}", block.handle.name(), fragment.sql));
     let arrow = Arc::new(schema.as_arrow().clone());
     let remote = RemoteTable { handle: block.handle.clone(), fragment, schema: arrow, rows, notes: Notes::default() };
     let scan = LogicalPlan::TableScan(TableScan {
-        table_name: table_name.into(),
+        table_name,
         source: provider_as_source(Arc::new(remote)),
         projection: None,
         projected_schema: schema.clone(),

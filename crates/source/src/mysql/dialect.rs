@@ -38,9 +38,13 @@ impl Dialect for MySqlDialect {
         }
     }
 
-    /// Beside a NULL, an unsigned number becomes a decimal.
+    /// Beside a NULL, an unsigned number becomes a decimal; those of 32 bits are signed ones of 64 here.
     fn chosen(&self, case: String, data_type: &DataType) -> String {
-        if data_type.is_unsigned_integer() { format!("CAST({case} AS UNSIGNED)") } else { case }
+        match data_type {
+            unsigned if unsigned.is_unsigned_integer() => format!("CAST({case} AS UNSIGNED)"),
+            DataType::Int64 => format!("CAST({case} AS SIGNED)"),
+            _ => case,
+        }
     }
 
     /// The smallest `max_allowed_packet` that servers come with is a megabyte; long lists are joined as a table by the server.
