@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The Source contract: what a connector does. SQL text goes in, Arrow comes out, and nothing happens without a `Permit`.
 
+use crate::arms::{alike, different, unchanged};
 use crate::expression::unknown_function;
 use crate::{Aggregate, Argument, Dialect, Function, Operation, Reason, Support, Term, Written};
 use arrow::array::RecordBatch;
@@ -36,6 +37,12 @@ pub trait Source: Send + Sync + std::fmt::Debug {
     fn aggregate(&self, aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType) -> Written {
         let _ = (aggregate, argument, distinct, result);
         Err(Reason::new("aggregate", "aggregates are not known to mean the same in the source"))
+    }
+
+    /// The values of one column of a UNION ALL, one from each of its arms, written so that they are of one type there while each
+    /// keeps its value. All are read as one type here.
+    fn arms(&self, values: &[&Term]) -> std::result::Result<Vec<Term>, Reason> {
+        if alike(values) { Ok(unchanged(values)) } else { Err(different()) }
     }
 
     /// Version, role, rights and clock of the server, over a live connection.

@@ -2,6 +2,7 @@
 //! Systems that Weir reads: the contract every connector keeps, and the connectors. Knows SQL text and Arrow, nothing else.
 
 pub mod adbc;
+mod arms;
 pub mod capability;
 pub mod contract;
 pub mod dialect;

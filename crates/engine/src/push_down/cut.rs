@@ -51,7 +51,7 @@ impl Aliases {
 }
 
 /// A part of a plan that was walked.
-enum Piece {
+pub(super) enum Piece {
     /// A source answers it, if nothing above asks for more. `plain` is what it was cut from, with its inputs cut: for what gains
     /// nothing by being sent (a projection, a table by itself).
     Remote {
@@ -61,9 +61,9 @@ enum Piece {
     Local(LogicalPlan),
 }
 
-struct Cutter {
-    mode: PushDown,
-    aliases: Aliases,
+pub(super) struct Cutter {
+    pub mode: PushDown,
+    pub aliases: Aliases,
     /// Sources of which the plan reads one table: its columns need no alias in front of them.
     alone: BTreeSet<SourceName>,
 }
@@ -84,19 +84,19 @@ fn alone(plan: &LogicalPlan) -> BTreeSet<SourceName> {
 }
 
 impl Cutter {
-    fn whole(&mut self, plan: LogicalPlan) -> Result<LogicalPlan> {
+    pub fn whole(&mut self, plan: LogicalPlan) -> Result<LogicalPlan> {
         let piece = self.piece(plan)?;
         self.finished(piece)
     }
 
-    fn finished(&mut self, piece: Piece) -> Result<LogicalPlan> {
+    pub fn finished(&mut self, piece: Piece) -> Result<LogicalPlan> {
         match piece {
             Piece::Local(plan) | Piece::Remote { plain: Some(plan), .. } => Ok(plan),
             Piece::Remote { block, plain: None } => leaf(&block),
         }
     }
 
-    fn piece(&mut self, plan: LogicalPlan) -> Result<Piece> {
+    pub fn piece(&mut self, plan: LogicalPlan) -> Result<Piece> {
         match plan {
             LogicalPlan::TableScan(scan) => Ok(self.scan(scan)),
             LogicalPlan::SubqueryAlias(alias) => self.alias(alias),
@@ -106,6 +106,7 @@ impl Cutter {
             LogicalPlan::Aggregate(aggregate) => self.aggregate(aggregate),
             LogicalPlan::Sort(sort) => self.sort(sort),
             LogicalPlan::Limit(limit) => self.limit(limit),
+            LogicalPlan::Union(union) => self.union(union),
             other => self.other(other),
         }
     }
@@ -263,6 +264,9 @@ impl Cutter {
     }
 
     fn aggregate(&mut self, mut aggregate: Aggregate) -> Result<Piece> {
+        if let Some(plan) = self.early(&aggregate)? {
+            return Ok(Piece::Local(plan));
+        }
         let input = self.piece(Arc::unwrap_or_clone(aggregate.input.clone()))?;
         let what = aggregate_words(&aggregate);
         let why = match &input {
@@ -299,7 +303,7 @@ impl Cutter {
                     Ok(mut first) => {
                         first.pushed.push(what);
                         let plan = LogicalPlan::Sort(Sort { input: Arc::new(leaf(&first)?), ..sort });
-                        return Ok(Piece::Local(plan));
+                        return Ok(Piece::Remote { block: Box::new(first), plain: Some(plan) });
                     }
                     Err(reason) => (Piece::Remote { block, plain }, reason),
                 }
@@ -324,7 +328,7 @@ impl Cutter {
                 let plain = LogicalPlan::Limit(Limit { input: Arc::new(plain), ..limit });
                 return Ok(Piece::Remote { block, plain: Some(plain) });
             }
-            Piece::Remote { block, .. } if i64::try_from(rows).is_ok() && may_push(self.mode, &what).is_ok() => {
+            Piece::Remote { block, .. } if !block.is_ordered() && i64::try_from(rows).is_ok() && may_push(self.mode, &what).is_ok() => {
                 let mut block = *block;
                 stop(&mut block, Vec::new(), rows);
                 match skip {
@@ -365,7 +369,7 @@ fn projected(block: &Block, projection: &Projection) -> Option<Block> {
 }
 
 /// The statement in the place of what it answers. Texts come as such, and are turned into the form of text that the plan has there.
-fn leaf(block: &Block) -> Result<LogicalPlan> {
+pub(super) fn leaf(block: &Block) -> Result<LogicalPlan> {
     let fragment = block.fragment().map_err(crate::errors::carry)?;
     let come = block.outputs.iter().map(|output| &output.term.meaning.data_type);
     let fields = block.schema.iter().zip(come).map(|((qualifier, field), come)| match field.data_type() == come {
@@ -400,7 +404,7 @@ fn leaf(block: &Block) -> Result<LogicalPlan> {
 }
 
 /// Tells the first statement below what is done here with its rows, and those of others.
-fn note(plan: &LogicalPlan, kept: &Kept) {
+pub(super) fn note(plan: &LogicalPlan, kept: &Kept) {
     let _ = plan.apply(|node| {
         let LogicalPlan::TableScan(scan) = node else { return Ok(TreeNodeRecursion::Continue) };
         let Ok(provider) = source_as_provider(&scan.source) else { return Ok(TreeNodeRecursion::Continue) };
@@ -455,7 +459,7 @@ fn join_words(join: &Join) -> String {
     if keys.is_empty() { "a condition".to_owned() } else { keys.join(" AND ") }
 }
 
-fn aggregate_words(aggregate: &Aggregate) -> String {
+pub(super) fn aggregate_words(aggregate: &Aggregate) -> String {
     match (aggregate.aggr_expr.as_slice(), aggregate.group_expr.as_slice()) {
         ([], keys) => format!("distinct {}", list(keys)),
         (values, []) => format!("aggregate {}", list(values)),

@@ -54,7 +54,7 @@ pub(super) fn group(plan: &Grouped, input: Block, aliases: &mut Aliases) -> Resu
         }
     }
     block.rows = if keys.is_empty() { Some(1.0) } else { block.rows.map(|rows| (rows / ROWS_PER_GROUP).max(1.0)) };
-    block.group(keys, columns.outputs);
+    block.group(keys, columns.outputs, plan.group_expr.len());
     if !columns.means {
         return Ok(Groups { block: block.renamed(plan.schema.clone()), finish: None });
     }
@@ -156,6 +156,9 @@ fn aggregate(expr: &Expr, scope: Scope<'_>) -> Written {
     };
     let [argument] = args.as_slice() else { return Err(Reason::new("aggregate", "aggregates of several values are computed here")) };
     let result = type_of(unaliased(expr), scope)?;
+    if matches!(argument, Expr::Literal(value, _) if value.is_null()) {
+        return Err(Reason::new("literal", "what is made of a NULL is made here"));
+    }
     let counts_rows = kind == Aggregate::Count && matches!(argument, Expr::Literal(value, _) if !value.is_null());
     let term = match (counts_rows, filter) {
         (true, None) if !distinct => return scope.source.aggregate(kind, None, false, &result),

@@ -12,8 +12,10 @@ mod join;
 mod late;
 mod literal;
 mod order;
+mod partial;
 mod regroup;
 mod terms;
+mod union;
 mod words;
 
 pub(crate) use condition::{Condition, condition};

@@ -208,7 +208,7 @@ fn widens(from: &DataType, to: &DataType) -> bool {
 }
 
 /// How many rows a part is taken to give; a part of which nothing is known comes last.
-fn rows(plan: &LogicalPlan) -> f64 {
+pub(super) fn rows(plan: &LogicalPlan) -> f64 {
     match plan {
         LogicalPlan::TableScan(scan) => {
             let known = source_as_provider(&scan.source).ok().and_then(|table| table.statistics());

@@ -3,6 +3,7 @@
 //! the socket and rows go from the packet into Arrow without a stop between.
 
 mod address;
+mod arms;
 mod attribution;
 mod calendar;
 mod decode;
@@ -28,8 +29,8 @@ mod wire;
 pub use dialect::MySqlDialect;
 
 use crate::{
-    Aggregate, Argument, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Function, Health, Operation, Source, SourceSpec, Statement, Support,
-    Term, Written,
+    Aggregate, Argument, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Function, Health, Operation, Reason, Source, SourceSpec, Statement,
+    Support, Term, Written,
 };
 use address::Address;
 use arrow::datatypes::DataType;
@@ -93,6 +94,10 @@ impl Source for MySql {
 
     fn function(&self, function: Function<'_>, arguments: &[Argument<'_>], result: &DataType) -> Written {
         functions::function(function, arguments, result)
+    }
+
+    fn arms(&self, values: &[&Term]) -> std::result::Result<Vec<Term>, Reason> {
+        arms::arms(values)
     }
 
     fn aggregate(&self, aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType) -> Written {

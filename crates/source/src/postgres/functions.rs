@@ -311,7 +311,7 @@ fn cast(sql: &str, data_type: &DataType) -> Result<String, Reason> {
 }
 
 /// The type there that has exactly the values of this one.
-fn word(data_type: &DataType) -> Result<String, Reason> {
+pub(super) fn word(data_type: &DataType) -> Result<String, Reason> {
     Ok(match data_type {
         DataType::Boolean => "bool".to_owned(),
         DataType::Int16 => "int2".to_owned(),

@@ -2,6 +2,7 @@
 //! The `postgres` connector: PostgreSQL 15 and later, and what speaks its protocol.
 
 mod address;
+mod arms;
 mod catalog;
 mod compatible;
 mod dialect;
@@ -178,6 +179,13 @@ impl Source for Postgres {
             return Err(not_genuine());
         }
         functions::function(function, arguments, result, self.policies)
+    }
+
+    fn arms(&self, values: &[&Term]) -> std::result::Result<Vec<Term>, Reason> {
+        if !self.genuine.load(Ordering::Relaxed) {
+            return Err(not_genuine());
+        }
+        arms::arms(values)
     }
 
     fn aggregate(&self, aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType) -> Written {

@@ -5,6 +5,7 @@
 //! read: that is right, because a stray is neither equal to nor less than any value of the column's type, and what a filter
 //! keeps is checked again here unless no stray can pass it. So an answer never contains a stray and never lacks a proper row.
 
+mod arms;
 mod capability;
 mod collation;
 mod declared_type;
@@ -16,8 +17,8 @@ mod session;
 mod statement;
 
 use crate::{
-    Aggregate, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Health, Operation, ServerRole, Source, SourceSpec, Statement, Support, Term,
-    ValuePolicy, Written,
+    Aggregate, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Health, Operation, Reason, ServerRole, Source, SourceSpec, Statement, Support,
+    Term, ValuePolicy, Written,
 };
 use arrow::datatypes::DataType;
 use async_trait::async_trait;
@@ -93,6 +94,10 @@ impl Source for SqliteSource {
 
     fn support(&self, operation: &Operation<'_>, column: &Column) -> Support {
         capability::support(self.config.infinity, operation, column)
+    }
+
+    fn arms(&self, values: &[&Term]) -> std::result::Result<Vec<Term>, Reason> {
+        arms::arms(values)
     }
 
     fn aggregate(&self, aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType) -> Written {
