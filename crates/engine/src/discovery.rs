@@ -256,6 +256,7 @@ mod tests {
             rows_estimate: None,
             bytes_estimate: None,
             comment: None,
+            unique: Vec::new(),
         }
     }
 

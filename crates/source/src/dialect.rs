@@ -124,6 +124,11 @@ pub trait Dialect: Send + Sync + std::fmt::Debug {
         false
     }
 
+    /// Whether GROUP BY has ROLLUP, CUBE and GROUPING SETS with the meaning that they have here, and a function GROUPING of all keys.
+    fn has_grouping_sets(&self) -> bool {
+        false
+    }
+
     /// Whether tables can be joined fully on equalities.
     fn joins_fully(&self) -> bool {
         false

@@ -105,6 +105,10 @@ impl Maker<'_> {
         match self.chance.below(if depth == 0 { 7 } else { 12 }) {
             0..=2 => self.plain(classes, depth),
             3 => self.distinct(classes, depth),
+            4 if self.chance.percent(25) => match self.rolled(classes, depth) {
+                Some(rolled) => rolled,
+                None => self.grouped(classes, depth),
+            },
             4..=6 => self.grouped(classes, depth),
             7 => self.plain(classes, depth),
             8 | 9 => self.combined(classes, depth),

@@ -31,8 +31,8 @@ pub(crate) struct Block {
     bare: bool,
     /// Whether `from` is more than one table.
     joined: bool,
-    /// The arms of a UNION ALL by themselves, when `from` is a table derived from them: where nothing more is asked, they need none.
-    arms: Option<(String, usize)>,
+    /// What `from` is derived from, and its columns: where nothing more is asked, it is the statement.
+    whole: Option<(String, usize)>,
     conditions: Vec<String>,
     grouping: Option<Vec<String>>,
     /// The outputs that are keys of the groups, as their text.
@@ -40,6 +40,8 @@ pub(crate) struct Block {
     having: Vec<String>,
     order: Vec<String>,
     limit: Option<usize>,
+    /// Texts that together tell all rows apart, as far as the source's catalog knew.
+    pub unique: Vec<Vec<String>>,
     /// Whether there is never more than one row, whatever the source holds.
     pub one_row: bool,
     pub tables: Vec<TableUse>,
@@ -59,13 +61,14 @@ impl Block {
             from,
             bare: true,
             joined: false,
-            arms: None,
+            whole: None,
             conditions: Vec::new(),
             grouping: None,
             keys: Vec::new(),
             having: Vec::new(),
             order: Vec::new(),
             limit: None,
+            unique: Vec::new(),
             one_row: false,
             tables: vec![table],
             pushed: Vec::new(),
@@ -93,7 +96,7 @@ impl Block {
         let outputs = columns.first()?.iter().zip(&whole.outputs).enumerate().map(output).collect();
         let from = format!("({text}) AS {alias}");
         let width = columns.first()?.len();
-        Some(Self { schema, outputs, rows, one_row: false, arms: Some((text, width)), ..whole.over(from) })
+        Some(Self { schema, outputs, rows, one_row: false, unique: Vec::new(), whole: Some((text, width)), ..whole.over(from) })
     }
 
     /// The block with nothing asked of what it comes from now.
@@ -102,7 +105,7 @@ impl Block {
             from,
             bare: false,
             joined: false,
-            arms: None,
+            whole: None,
             conditions: Vec::new(),
             grouping: None,
             keys: Vec::new(),
@@ -185,6 +188,7 @@ impl Block {
         outputs.iter_mut().for_each(|output| output.term.total = true);
         self.keys = outputs.iter().take(width).filter(|output| !output.term.constant).map(|output| output.term.sql.clone()).collect();
         self.one_row = keys.is_empty() || self.one_row;
+        self.unique = if self.keys.is_empty() { Vec::new() } else { vec![self.keys.clone()] };
         self.outputs = outputs;
         self.grouping = Some(keys);
         self.bare = false;
@@ -220,7 +224,7 @@ impl Block {
     pub fn join_into(&mut self, from: String, conditions: Vec<String>) {
         self.from = from;
         self.joined = true;
-        self.arms = None;
+        self.whole = None;
         self.conditions = conditions;
         self.bare = false;
     }
@@ -235,7 +239,16 @@ impl Block {
             Output { term, label: output.label.clone() }
         };
         let outputs = self.outputs.iter().zip(&columns).map(output).collect();
-        Self { outputs, ..self.over(format!("({inner}) AS {alias}")) }
+        let place = |sql: &String| self.outputs.iter().position(|output| output.term.sql == *sql).map(|index| format!("{alias}.{}", columns[index]));
+        let unique = self.unique.iter().filter_map(|key| key.iter().map(place).collect()).collect();
+        Self { outputs, unique, ..self.over(format!("({inner}) AS {alias}")) }
+    }
+
+    /// The same rows as a table derived from them, of which nothing is asked yet: until then the statement needs none.
+    pub fn settled(self, alias: &str) -> Self {
+        let named: Vec<String> = self.outputs.iter().enumerate().map(|(index, output)| format!("{} AS c{}", output.term.sql, index + 1)).collect();
+        let whole = (self.select(&named), named.len());
+        Self { whole: Some(whole), ..self.wrap(alias) }
     }
 
     fn select(&self, list: &[String]) -> String {
@@ -259,13 +272,13 @@ impl Block {
         sql
     }
 
-    /// The arms without a table derived from them, where nothing but how many rows there are is asked of it.
-    fn arms_alone(&self) -> Option<String> {
-        let (arms, width) = self.arms.as_ref().filter(|_| self.conditions.is_empty() && self.grouping.is_none() && self.order.is_empty())?;
+    /// What the rows are derived from, where nothing but how many there are is asked of them.
+    fn alone(&self) -> Option<String> {
+        let (text, width) = self.whole.as_ref().filter(|_| self.conditions.is_empty() && self.grouping.is_none() && self.order.is_empty())?;
         let place = |index: usize, sql: &str| sql.split_once('.').is_some_and(|(_, column)| column == format!("c{}", index + 1));
         let same = self.outputs.iter().enumerate().all(|(index, output)| output.term.meaning.read_as.is_none() && place(index, &output.term.sql));
         let whole = same && !self.outputs.is_empty() && *width == self.outputs.len();
-        whole.then(|| format!("{arms}{}", self.limit.map(|limit| self.source().dialect().limit(limit as u64)).unwrap_or_default()))
+        whole.then(|| format!("{text}{}", self.limit.map(|limit| self.source().dialect().limit(limit as u64)).unwrap_or_default()))
     }
 
     /// The statement. Error: a column that cannot be read.
@@ -292,7 +305,7 @@ impl Block {
         let list: Vec<String> = self.outputs.iter().zip(self.schema.fields()).map(shown).collect();
         Ok(Fragment {
             tables: self.tables.clone(),
-            sql: self.arms_alone().unwrap_or_else(|| self.select(&list)),
+            sql: self.alone().unwrap_or_else(|| self.select(&list)),
             outputs: self.output_columns(),
             pushed: self.pushed.clone(),
             kept: self.kept.clone(),

@@ -107,6 +107,7 @@ impl Cutter {
             LogicalPlan::Sort(sort) => self.sort(sort),
             LogicalPlan::Limit(limit) => self.limit(limit),
             LogicalPlan::Union(union) => self.union(union),
+            LogicalPlan::Window(window) => self.window(window),
             other => self.other(other),
         }
     }
@@ -114,10 +115,6 @@ impl Cutter {
     /// Operators that stay here, with their inputs cut.
     fn other(&mut self, plan: LogicalPlan) -> Result<Piece> {
         let plan = plan.map_children(|child| self.whole(child).map(Transformed::yes)).data()?;
-        if let LogicalPlan::Window(window) = &plan {
-            let what = format!("window {}", list(&window.window_expr));
-            note(&plan, &as_kept(what, Reason::new("window", "window functions are computed here")));
-        }
         let plan = plan.map_subqueries(|subquery| self.whole(subquery).map(Transformed::yes)).data()?;
         Ok(Piece::Local(plan))
     }
@@ -153,6 +150,7 @@ impl Cutter {
         let from = alias.map_or_else(|| from.clone(), |alias| format!("{from} AS {alias}"));
         let rows = table.table.rows_estimate.map(|rows| rows as f64 * FILTER_KEEPS.powi(conditions.len().min(3) as i32));
         let mut block = Block::of_table(table.handle.clone(), scan.projected_schema.clone(), outputs, from, used, rows);
+        block.unique = table.table.unique.iter().map(|key| key.iter().map(|place| terms[*place].sql.clone()).collect()).collect();
         for (sql, what) in conditions {
             block.filter(sql);
             block.pushed.push(what);
@@ -450,7 +448,7 @@ fn across(plan: &LogicalPlan) -> Option<Reason> {
     (places.len() > 1).then(|| Reason::new("two_sources", format!("its rows are in {}", places.join(" and "))))
 }
 
-fn list(exprs: &[Expr]) -> String {
+pub(super) fn list(exprs: &[Expr]) -> String {
     exprs.iter().map(in_words).collect::<Vec<_>>().join(", ")
 }
 

@@ -127,9 +127,11 @@ fn merged(plan: &Join, left: Block, right: Block, nulls: (bool, bool), from: Str
     outputs.extend(right.outputs.iter().cloned().map(|output| nullable(output, nulls.1)));
     let rows = left.rows.zip(right.rows).map(|(a, b)| a.max(b));
     let one_row = left.one_row && right.one_row;
+    let unique = left.unique.iter().flat_map(|a| right.unique.iter().map(move |b| [a.as_slice(), b.as_slice()].concat())).collect();
     let mut block = left.with_outputs(plan.schema.clone(), outputs, true);
     block.rows = rows;
     block.one_row = one_row;
+    block.unique = unique;
     block.join_into(from, conditions);
     block.takes_over(right);
     block

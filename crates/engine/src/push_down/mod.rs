@@ -14,8 +14,10 @@ mod literal;
 mod order;
 mod partial;
 mod regroup;
+mod sets;
 mod terms;
 mod union;
+mod window;
 mod words;
 
 pub(crate) use condition::{Condition, condition};

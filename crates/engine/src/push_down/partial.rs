@@ -102,7 +102,7 @@ impl Question {
 
     /// The two parts of the work; `None` where the parts would not add up to the whole.
     fn split(&self, side: &LogicalPlan) -> Result<Option<Split>> {
-        let mut needed: BTreeSet<Column> = BTreeSet::new();
+        let mut needed: BTreeSet<usize> = BTreeSet::new();
         let mut partners = Vec::new();
         if !needs(&self.input, side, &mut needed, &mut partners) {
             return Ok(None);
@@ -119,7 +119,7 @@ impl Question {
                     keys.push(Expr::Column(Column::new_unqualified(name)));
                 }
                 key => {
-                    needed.extend(key.column_refs().into_iter().filter(|column| side.schema().has_column(column)).cloned());
+                    needed.extend(places(key, side));
                     keys.push(key.clone());
                 }
             }
@@ -128,7 +128,8 @@ impl Question {
             return Ok(None);
         }
         let more_keys = needed.len() - join_keys + computed.len();
-        let group_keys: Vec<Expr> = needed.into_iter().map(Expr::Column).chain(computed).collect();
+        let columns = needed.into_iter().map(|place| Expr::Column(Column::from(side.schema().qualified_field(place))));
+        let group_keys: Vec<Expr> = columns.chain(computed).collect();
         let mut parts = Parts::default();
         for value in &self.values {
             if !parts.add(value, side)? {
@@ -287,11 +288,11 @@ fn plain(projection: &Projection) -> bool {
 
 /// Collects the columns of a side that the joins above it look at, and how many rows it is joined with. False where the side stands
 /// below something else.
-fn needs(plan: &LogicalPlan, side: &LogicalPlan, needed: &mut BTreeSet<Column>, partners: &mut Vec<f64>) -> bool {
+fn needs(plan: &LogicalPlan, side: &LogicalPlan, needed: &mut BTreeSet<usize>, partners: &mut Vec<f64>) -> bool {
     if plan == side {
         return true;
     }
-    let mut look = |expr: &Expr| needed.extend(expr.column_refs().into_iter().filter(|column| side.schema().has_column(column)).cloned());
+    let mut look = |expr: &Expr| needed.extend(places(expr, side));
     match plan {
         LogicalPlan::Join(join) => {
             let other = match (holds(&join.left, side), holds(&join.right, side)) {
@@ -318,6 +319,11 @@ fn needs(plan: &LogicalPlan, side: &LogicalPlan, needed: &mut BTreeSet<Column>, 
         LogicalPlan::Projection(projection) if plain(projection) => needs(&projection.input, side, needed, partners),
         _ => false,
     }
+}
+
+/// Where the columns of a side stand that an expression is over.
+fn places(expr: &Expr, side: &LogicalPlan) -> Vec<usize> {
+    expr.column_refs().into_iter().filter_map(|column| side.schema().maybe_index_of_column(column)).collect()
 }
 
 /// Whether a join looks at columns of the side.

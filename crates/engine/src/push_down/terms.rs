@@ -123,6 +123,8 @@ fn scalar(function: &ScalarFunction, whole: &Expr, scope: Scope<'_>) -> Written 
         ("round", [number]) => return call(Function::Round, &[*number, &Expr::Literal(ScalarValue::Int64(Some(0)), None)], whole, scope),
         ("round", [_, _]) => Function::Round,
         ("numeric_trunc", [_, _]) => Function::Cut,
+        // Only the optimizer is not to know that it is the value itself.
+        ("member", [itself]) => return value(itself, scope),
         ("ltrim", [_]) => Function::TrimStart,
         ("rtrim", [_]) => Function::TrimEnd,
         ("btrim", [_]) => Function::TrimBoth,

@@ -17,9 +17,14 @@ pub(super) fn united(arms: Vec<Block>, schema: &DFSchemaRef, aliases: &mut Alias
     let mut columns: Vec<Vec<Term>> = vec![Vec::with_capacity(schema.fields().len()); arms.len()];
     for index in 0..schema.fields().len() {
         let values: Vec<&Term> = terms.iter().map(|terms| &terms[index]).collect();
-        // Computed for every row, as it is here.
-        let alike = arms[0].source().arms(&values)?;
-        alike.into_iter().zip(&mut columns).for_each(|(term, column)| column.push(term));
+        if values.iter().any(|value| value.meaning.degraded.is_some()) {
+            return Err(Reason::new("degraded", "a column of it cannot be read"));
+        }
+        let nullable = values.iter().any(|value| value.meaning.nullable);
+        for (mut term, column) in arms[0].source().arms(&values)?.into_iter().zip(&mut columns) {
+            term.meaning.nullable = nullable;
+            column.push(term);
+        }
     }
     let mixed = || Reason::new("arms", "its parts cannot be put together");
     Block::of_arms(arms, &columns, schema.clone(), &aliases.derived()).ok_or_else(mixed)

@@ -30,7 +30,7 @@ pub use dialect::MySqlDialect;
 
 use crate::{
     Aggregate, Argument, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Function, Health, Operation, Reason, Source, SourceSpec, Statement,
-    Support, Term, Written,
+    Support, Term, Window, Written,
 };
 use address::Address;
 use arrow::datatypes::DataType;
@@ -94,6 +94,10 @@ impl Source for MySql {
 
     fn function(&self, function: Function<'_>, arguments: &[Argument<'_>], result: &DataType) -> Written {
         functions::function(function, arguments, result)
+    }
+
+    fn window(&self, window: Window, argument: Option<&Term>, over: &str, result: &DataType) -> Written {
+        functions::window(window, argument, over, result)
     }
 
     fn arms(&self, values: &[&Term]) -> std::result::Result<Vec<Term>, Reason> {

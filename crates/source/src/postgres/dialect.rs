@@ -73,6 +73,10 @@ impl Dialect for PostgresDialect {
         true
     }
 
+    fn has_grouping_sets(&self) -> bool {
+        true
+    }
+
     fn joins_fully(&self) -> bool {
         true
     }

@@ -18,7 +18,7 @@ mod statement;
 
 use crate::{
     Aggregate, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Health, Operation, Reason, ServerRole, Source, SourceSpec, Statement, Support,
-    Term, ValuePolicy, Written,
+    Term, ValuePolicy, Window, Written,
 };
 use arrow::datatypes::DataType;
 use async_trait::async_trait;
@@ -94,6 +94,10 @@ impl Source for SqliteSource {
 
     fn support(&self, operation: &Operation<'_>, column: &Column) -> Support {
         capability::support(self.config.infinity, operation, column)
+    }
+
+    fn window(&self, window: Window, argument: Option<&Term>, over: &str, result: &DataType) -> Written {
+        capability::window(self.config.infinity, window, argument, over, result)
     }
 
     fn arms(&self, values: &[&Term]) -> std::result::Result<Vec<Term>, Reason> {
