@@ -50,6 +50,11 @@ pub trait Dialect: Send + Sync + std::fmt::Debug {
         false
     }
 
+    /// A branch of a CASE, so that what it is does not depend on the types of the others.
+    fn branch(&self, term: &Term) -> String {
+        term.sql.clone()
+    }
+
     /// A CASE, so that it has the type of its branches, which is this one here.
     fn chosen(&self, case: String, data_type: &DataType) -> String {
         let _ = data_type;

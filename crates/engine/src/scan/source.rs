@@ -4,6 +4,7 @@
 use super::as_text::may_not_fit;
 use super::notes::Notes;
 use super::running_query;
+use crate::arithmetic::conditions_in_turn;
 use crate::arithmetic::settled_batch;
 use crate::discovery::SourceHandle;
 use crate::errors::carry;
@@ -164,6 +165,7 @@ fn answerable(filter: &Expr) -> bool {
 fn filtered(session: &dyn Session, scan: Arc<SourceScan>, kept: Vec<Expr>, width: usize, share: f64) -> Result<Arc<dyn ExecutionPlan>> {
     let Some(condition) = conjunction(kept) else { return Ok(scan) };
     let schema = DFSchema::try_from(scan.schema())?;
+    let condition = conditions_in_turn(condition.clone(), &schema).unwrap_or(condition);
     let condition = session.create_physical_expr(condition, &schema)?;
     let percent = (share * 100.0).ceil().clamp(1.0, 100.0) as u8;
     let filter = FilterExecBuilder::new(condition, scan).with_default_selectivity(percent).apply_projection(Some((0..width).collect()))?;

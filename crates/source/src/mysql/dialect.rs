@@ -48,10 +48,19 @@ impl Dialect for MySqlDialect {
     }
 
     /// Beside a NULL, an unsigned number becomes a decimal; those of 32 bits are signed ones of 64 here.
+    /// Years and bits are no numbers beside others.
+    fn branch(&self, term: &Term) -> String {
+        match type_word(&term.meaning.native_type) {
+            "year" | "bit" => forms::value(term),
+            _ => term.sql.clone(),
+        }
+    }
+
+    /// Branches of different whole types can make a decimal.
     fn chosen(&self, case: String, data_type: &DataType) -> String {
         match data_type {
             unsigned if unsigned.is_unsigned_integer() => format!("CAST({case} AS UNSIGNED)"),
-            DataType::Int64 => format!("CAST({case} AS SIGNED)"),
+            whole if whole.is_integer() => format!("CAST({case} AS SIGNED)"),
             _ => case,
         }
     }
