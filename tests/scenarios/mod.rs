@@ -13,6 +13,7 @@ mod memory;
 mod moments;
 mod odd_input;
 mod push_down;
+mod push_wide;
 mod receipts;
 mod recursion;
 mod remedies;

@@ -277,6 +277,13 @@ pub(crate) fn same(left: &Term, right: &Term, source: &dyn Source) -> Result<Sen
     same.ok_or_else(|| Reason::new("collation", "the two sides have different collations").with_remedy("give both columns one collation"))
 }
 
+/// As `same`, and NULLs are equal too.
+pub(super) fn same_or_missing(left: &Term, right: &Term, source: &dyn Source) -> Result<Sent, Reason> {
+    comparable_terms(left, right, Operation::Distinguish, source)?;
+    let same = source.dialect().same_or_missing(left, right);
+    same.ok_or_else(|| Reason::new("collation", "the two sides have different collations").with_remedy("give both columns one collation"))
+}
+
 /// Both values as they stand in our order.
 fn ordered(left: &Term, right: &Term, source: &dyn Source) -> Result<(String, String), Reason> {
     comparable_terms(left, right, Operation::Order, source)?;

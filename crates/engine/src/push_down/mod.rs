@@ -13,9 +13,13 @@ mod join_order;
 mod late;
 mod literal;
 mod order;
+mod partial;
 mod regroup;
 mod remedy;
+mod sets;
 mod terms;
+mod union;
+mod window;
 mod words;
 
 pub(crate) use condition::{Condition, condition};

@@ -2,6 +2,7 @@
 //! The `postgres` connector: PostgreSQL 15 and later, and what speaks its protocol.
 
 mod address;
+mod arms;
 mod catalog;
 mod compatible;
 mod dialect;
@@ -22,7 +23,7 @@ mod value;
 
 use crate::{
     Aggregate, Argument, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Function, Health, Operation, Reason, Source, SourceSpec, SourceTable,
-    Statement, Support, TableStatistics, Term, Written,
+    Statement, Support, TableStatistics, Term, Window, Written,
 };
 use address::Address;
 use arrow::datatypes::DataType;
@@ -179,6 +180,24 @@ impl Source for Postgres {
             return Err(not_genuine());
         }
         functions::function(function, arguments, result, self.policies)
+    }
+
+    fn window(&self, window: Window, argument: Option<&Term>, over: &str, result: &DataType) -> Written {
+        if !self.genuine.load(Ordering::Relaxed) {
+            return Err(not_genuine());
+        }
+        if let (Window::Aggregate(aggregate), Some(argument)) = (window, argument) {
+            // What it says of the aggregate by itself holds of one over a window.
+            self.aggregate(aggregate, Some(argument), false, result)?;
+        }
+        functions::window(window, argument, over, result, self.policies)
+    }
+
+    fn arms(&self, values: &[&Term]) -> std::result::Result<Vec<Term>, Reason> {
+        if !self.genuine.load(Ordering::Relaxed) {
+            return Err(not_genuine());
+        }
+        arms::arms(values)
     }
 
     fn aggregate(&self, aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType) -> Written {

@@ -100,7 +100,7 @@ fn float(comparison: Comparison, value: f64, policies: Policies) -> Support {
 }
 
 fn decimal(comparison: Comparison, unscaled: i128, precision: u8, column: &Column, policies: Policies) -> Support {
-    let declared = base_type(&column.native_type).starts_with("numeric(") && declared_as_read(column);
+    let declared = declared_numeric(column);
     let most = 10_i128.checked_pow(u32::from(precision)).map_or(i128::MAX, |power| power - 1);
     if !declared && policies.infinity == ValuePolicy::Clamp && unscaled.unsigned_abs() >= most.unsigned_abs() {
         return never("values", "infinities are clamped by `values.infinity` of the source");
@@ -117,6 +117,11 @@ fn decimal(comparison: Comparison, unscaled: i128, precision: u8, column: &Colum
         return Support::Superset(Reason::new("values", "NaN is read as NULL by `values.nan` of the source"));
     }
     Support::Exact
+}
+
+/// A numeric with a size of its own that a decimal here has too.
+pub(super) fn declared_numeric(column: &Column) -> bool {
+    base_type(&column.native_type).starts_with("numeric(") && declared_as_read(column)
 }
 
 /// `numeric(1000,2)` is declared, but read as an undeclared one.
