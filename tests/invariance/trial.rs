@@ -15,7 +15,12 @@ const SHRINKS_MAX: usize = 400;
 const SETUPS_MAX: usize = 60;
 
 /// What Weir says of numbers that it cannot hold.
-const BEYOND_WEIR: &[&str] = &["more digits than there are", "result of an arithmetic operation is out of range", "sum is out of the range of its type"];
+const BEYOND_WEIR: &[&str] = &[
+    "more digits than there are",
+    "result of an arithmetic operation is out of range",
+    "sum is out of the range of its type",
+    "is out of the range of the type it is cast to",
+];
 
 /// Sessions that are asked the same.
 pub struct Trial {

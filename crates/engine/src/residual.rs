@@ -8,6 +8,7 @@ use crate::membership::Joins;
 use crate::push_down::{cut_plan, regroup};
 use crate::replay::read_once;
 use crate::scan::{LakeScan, SourceScan};
+use crate::shortcuts::whole_sorts;
 use arrow::datatypes::{FieldRef, Schema};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::datasource::source_as_provider;
@@ -55,7 +56,7 @@ pub(crate) async fn plan(bound: Authorized<Bound>, pushdown: PushDown, memory_by
             again.map_err(|_| from_datafusion(first))?
         }
     };
-    let plan = read_once(plan).map_err(from_datafusion)?;
+    let plan = whole_sorts(plan).and_then(read_once).map_err(from_datafusion)?;
     bound.map(|bound| Ok(Physical { plan, state, names: bound.names }))
 }
 
