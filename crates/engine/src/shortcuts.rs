@@ -8,6 +8,7 @@
 //!   question around such a one. For that it would have to see all keys of the inner one: each GROUP BY gets one more, a constant that no
 //!   question selects, while names are bound.
 
+use crate::moments::WholeDays;
 use datafusion::common::tree_node::{Transformed, TransformedResult};
 use datafusion::common::{DFSchemaRef, FunctionalDependencies, Result, ScalarValue};
 use datafusion::logical_expr::logical_plan::Distinct;
@@ -62,7 +63,7 @@ pub(crate) fn without_marks(plan: LogicalPlan) -> Result<LogicalPlan> {
 
 type Rule = Arc<dyn OptimizerRule + Send + Sync>;
 
-/// The planner's rules, with a guard around those that take such shortcuts.
+/// The planner's rules, with a guard around those that take such shortcuts, and after each simplification our own for dates.
 pub(crate) fn optimizer_rules() -> Vec<Rule> {
     let guarded = |rule: Rule| match rule.name() {
         "eliminate_group_by_constant" => Arc::new(KeepOneKey(rule)) as Rule,
@@ -70,7 +71,15 @@ pub(crate) fn optimizer_rules() -> Vec<Rule> {
         "optimize_projections" => Arc::new(ForgetEverywhere(rule)) as Rule,
         _ => rule,
     };
-    Optimizer::new().rules.into_iter().map(guarded).collect()
+    let mut rules = Vec::new();
+    for rule in Optimizer::new().rules {
+        let simplifies = rule.name() == "simplify_expressions";
+        rules.push(guarded(rule));
+        if simplifies {
+            rules.push(Arc::new(WholeDays));
+        }
+    }
+    rules
 }
 
 /// Removes constants from GROUP BY where something else groups.
