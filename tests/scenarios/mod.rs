@@ -23,4 +23,5 @@ mod skipping;
 mod staleness;
 mod sums;
 mod text_kinds;
+mod tpch;
 mod transcript;

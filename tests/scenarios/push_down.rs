@@ -69,6 +69,18 @@ async fn what_others_do_not_push() {
         ("F37", "SELECT id FROM app.public.a WHERE uid = '00000000-0000-0000-0000-000000000007'".into(), "::uuid", Some(1)),
         ("like", "SELECT count(*) FROM app.public.a WHERE name LIKE 'name 1%'".into(), "LIKE 'name 1%'", Some(1)),
         ("distinct", "SELECT DISTINCT status FROM app.public.a".into(), "GROUP BY", Some(2)),
+        (
+            "fields of dates",
+            "SELECT extract(year FROM day), extract(MONTH FROM day), count(*) FROM app.public.a GROUP BY 1, 2".into(),
+            "extract(year from",
+            Some(10),
+        ),
+        (
+            "days and clocks",
+            "SELECT count(*) FROM app.public.a WHERE day < date '2026-01-31' + interval '1 day'".into(),
+            "\"day\" < '2026-02-01'::date",
+            Some(1),
+        ),
         ("having", "SELECT qty FROM app.public.a GROUP BY qty HAVING count(*) > 285".into(), "HAVING count(*) > ", None),
     ] {
         let sent = one(&world, "app", &sql).await;
