@@ -10,8 +10,10 @@
 
 use datafusion::common::tree_node::{Transformed, TransformedResult};
 use datafusion::common::{DFSchemaRef, FunctionalDependencies, Result, ScalarValue};
+use datafusion::execution::SessionState;
 use datafusion::logical_expr::logical_plan::Distinct;
 use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan};
+use datafusion::optimizer::common_subexpr_eliminate::CommonSubexprEliminate;
 use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, GroupByExpr, Select, Statement, Value, VisitMut, VisitorMut};
@@ -62,6 +64,12 @@ pub(crate) fn without_marks(plan: LogicalPlan) -> Result<LogicalPlan> {
 
 type Rule = Arc<dyn OptimizerRule + Send + Sync>;
 
+/// What is computed twice is computed once, under a name of its own. That name says nothing to whoever reads a plan, and hides what is
+/// behind it from a source: so this comes last, when sources have got their parts.
+pub(crate) fn share_expressions(plan: LogicalPlan, state: &SessionState) -> Result<LogicalPlan> {
+    Optimizer::with_rules(vec![Arc::new(CommonSubexprEliminate::new())]).optimize(plan, state, |_, _| {})
+}
+
 /// The planner's rules, with a guard around those that take such shortcuts.
 pub(crate) fn optimizer_rules() -> Vec<Rule> {
     let guarded = |rule: Rule| match rule.name() {
@@ -70,7 +78,8 @@ pub(crate) fn optimizer_rules() -> Vec<Rule> {
         "optimize_projections" => Arc::new(ForgetEverywhere(rule)) as Rule,
         _ => rule,
     };
-    Optimizer::new().rules.into_iter().map(guarded).collect()
+    let rules = Optimizer::new().rules.into_iter().filter(|rule| rule.name() != CommonSubexprEliminate::new().name());
+    rules.map(guarded).collect()
 }
 
 /// Removes constants from GROUP BY where something else groups.

@@ -97,7 +97,7 @@ fn answer(id: QueryId, kind: AnswerKind, schema: SchemaRef, batches: BoxStream<'
         as_of: at.at,
         skew_ms: 0,
         tables: vec![],
-        sources: vec![SourceUse { source: "app_pg".into(), statements: 1, rows: 3, bytes: 48, ms: 2.0, queued_ms: 0.0, forecast_rows: Some(3) }],
+        sources: vec![SourceUse { source: "app_pg".into(), statements: 1, rows: 3, bytes: 48, ms: 2.0, queued_ms: 0.0, forecast_rows: Some(3), pushdown: None }],
         definitions: vec![],
         keys: None,
         policies: vec![],
