@@ -77,6 +77,25 @@ pub trait Source: Send + Sync + std::fmt::Debug {
     /// source that breaks is an error, never a short answer. The permit lives as long as the stream.
     async fn fetch(&self, permit: Permit, statement: Statement) -> Result<Fetched>;
 
+    /// How many sessions may read one large table together.
+    fn parallel_reads(&self) -> usize {
+        1
+    }
+
+    /// Conditions that split a table into so many parts, each row in one of them. The reason says why it is read by one session.
+    fn parts(&self, table: &SourceTable, count: usize) -> std::result::Result<Vec<String>, Reason> {
+        let _ = (table, count);
+        Err(Reason::new("single_read", "sessions of this source cannot see one snapshot, so one of them reads the table"))
+    }
+
+    /// Runs statements that each read a part of what `whole` reads, one a permit, so that all see the same rows. A source that cannot, runs
+    /// `whole` under the first permit. Errors: as those of `fetch`; when one part fails, so do all.
+    async fn fetch_parts(&self, permits: Vec<Permit>, whole: Statement, parts: Vec<Statement>) -> Result<Vec<Fetched>> {
+        let _ = parts;
+        let first = permits.into_iter().next().ok_or_else(|| weir_base::Error::internal("a table is read without a permit"))?;
+        Ok(vec![self.fetch(first, whole).await?])
+    }
+
     /// Closes idle connections; running statements end with their streams.
     async fn close(&self);
 }

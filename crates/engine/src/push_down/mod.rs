@@ -24,7 +24,7 @@ mod words;
 
 pub(crate) use condition::{Condition, condition};
 pub(crate) use cut::cut_plan;
-pub(crate) use fragment::{Fragment, FragmentRequest, TableUse, TextOf, cut, kept_here};
+pub(crate) use fragment::{Fragment, FragmentRequest, TableUse, TextOf, as_kept, cut, kept_here};
 pub(crate) use join_order::ROWS_WORTH_A_FILTER;
 pub(crate) use late::key_filters;
 pub(crate) use regroup::regroup;

@@ -129,6 +129,8 @@ fn scalar(function: &ScalarFunction, whole: &Expr, scope: Scope<'_>) -> Written 
         ("rtrim", [_]) => Function::TrimEnd,
         ("btrim", [_]) => Function::TrimBoth,
         ("strpos", [_, _]) => Function::Position,
+        ("json_member", [_, _]) => Function::Member,
+        ("json_member_text", [_, _]) => Function::MemberText,
         ("nullif" | "greatest" | "least", [a, b]) => return value(&as_case(function.func.name(), a, b), scope),
         ("lower" | "upper" | "initcap", _) => return Err(case_folding()),
         (name, _) if name.starts_with("regexp") => return Err(regex_dialect()),
