@@ -23,6 +23,8 @@ pub struct Figures {
     pub refused: usize,
     /// Queries that the truth could be asked about.
     pub with_truth: usize,
+    /// Those where one of the two has no room for a number that the other has room for.
+    pub beyond: usize,
     pub statements: usize,
     /// Queries that one statement of one source answers.
     pub whole: usize,
@@ -38,6 +40,7 @@ impl Figures {
         self.errors += other.errors;
         self.refused += other.refused;
         self.with_truth += other.with_truth;
+        self.beyond += other.beyond;
         self.statements += other.statements;
         self.whole += other.whole;
         self.differences += other.differences;
@@ -86,12 +89,13 @@ impl Figures {
         let pushed: usize = self.pushed.values().sum();
         let mut page = String::from("| | |\n|---|---:|\n");
         let (share, wide_share) = self.shares();
-        let lines: [(&str, String); 11] = [
+        let lines: [(&str, String); 12] = [
             ("queries", self.queries.to_string()),
             ("answered with rows", self.with_rows.to_string()),
             ("the same error in each way", self.errors.to_string()),
             ("refused by Weir (0A000), in each way", self.refused.to_string()),
             ("compared with PostgreSQL alone", self.with_truth.to_string()),
+            ("where numbers are too large for one of the two, and it says so", self.beyond.to_string()),
             ("differences", self.differences.to_string()),
             ("statements sent with push-down on", self.statements.to_string()),
             ("queries answered by one statement of one source", self.whole.to_string()),

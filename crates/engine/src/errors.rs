@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From the query engine's errors to ours: which code, which message, which hint.
 
+use crate::bind::is_twin;
 use arrow::error::ArrowError;
 use datafusion::common::{DataFusionError, SchemaError};
 use datafusion::sql::sqlparser::parser::ParserError;
@@ -127,6 +128,10 @@ fn from_schema(error: SchemaError) -> Error {
 
 /// 42703 with the nearest names.
 pub(crate) fn unknown_column(wrong: &str, known: &[&str]) -> Error {
+    if known.iter().any(|known| is_twin(wrong, known)) {
+        return Error::new(ErrorCode::AmbiguousName, format!("column name {wrong} is ambiguous"))
+            .with_hint("give the columns of the subquery different aliases");
+    }
     let error = Error::new(ErrorCode::UnknownColumn, format!("column {wrong} does not exist"));
     let mut near = nearest(wrong, known.iter().copied());
     near.dedup();

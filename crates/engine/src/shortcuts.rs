@@ -9,15 +9,20 @@
 //!   (`SELECT k % 2, k, count(*) … GROUP BY k ORDER BY 1, 3`), so nothing is dropped by that. It also adds keys to the GROUP BY of a
 //!   question around such a one. For that it would have to see all keys of the inner one: each GROUP BY gets one more, a constant that no
 //!   question selects, while names are bound.
+//! * The first rows of a union: where a column is one constant in each arm, the arms are sorted without it. But they also leave out what
+//!   comes after the rows that another arm has found, and between the arms that column counts.
 
 use crate::moments::WholeDays;
-use datafusion::common::tree_node::{Transformed, TransformedResult};
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{DFSchemaRef, FunctionalDependencies, Result, ScalarValue};
 use datafusion::logical_expr::logical_plan::Distinct;
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan};
 use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, GroupByExpr, Select, Statement, Value, VisitMut, VisitorMut};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -62,6 +67,20 @@ pub(crate) fn without_marks(plan: LogicalPlan) -> Result<LogicalPlan> {
         other => other.recompute_schema().map(Transformed::yes),
     });
     unmarked.data()
+}
+
+/// The plan whose parallel sorts for the first rows look at all that their merge looks at.
+pub(crate) fn whole_sorts(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let whole = |node: Arc<dyn ExecutionPlan>| {
+        let Some(merge) = node.downcast_ref::<SortPreservingMergeExec>() else { return Ok(Transformed::no(node)) };
+        let Some(sort) = merge.input().downcast_ref::<SortExec>() else { return Ok(Transformed::no(node)) };
+        if sort.fetch().is_none() || sort.expr() == merge.expr() {
+            return Ok(Transformed::no(node));
+        }
+        let sort = SortExec::new(merge.expr().clone(), sort.input().clone()).with_preserve_partitioning(true).with_fetch(sort.fetch());
+        node.clone().with_new_children(vec![Arc::new(sort)]).map(Transformed::yes)
+    };
+    plan.transform_up(whole).data()
 }
 
 type Rule = Arc<dyn OptimizerRule + Send + Sync>;

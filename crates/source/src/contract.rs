@@ -2,7 +2,7 @@
 //! The Source contract: what a connector does. SQL text goes in, Arrow comes out, and nothing happens without a `Permit`.
 
 use crate::expression::unknown_function;
-use crate::{Aggregate, Argument, Dialect, Function, Operation, Reason, Support, Term, Written};
+use crate::{Aggregate, Argument, Dialect, Function, KeysMax, Operation, Reason, Support, TableStatistics, Term, Written};
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, SchemaRef};
 use async_trait::async_trait;
@@ -22,6 +22,11 @@ pub trait Source: Send + Sync + std::fmt::Debug {
 
     /// How SQL is written for this source.
     fn dialect(&self) -> &dyn Dialect;
+
+    /// How many keys one statement may hold for it: as the server was found to be set up, or as its kind takes.
+    fn keys_max(&self) -> KeysMax {
+        self.dialect().keys_max()
+    }
 
     /// Whether the source does `operation` on `column` with our meaning. The engine pushes nothing that this does not allow.
     fn support(&self, operation: &Operation<'_>, column: &Column) -> Support;
@@ -43,6 +48,13 @@ pub trait Source: Send + Sync + std::fmt::Debug {
 
     /// Every table with its columns, in one catalog query or a few, whatever their number.
     async fn discover(&self, permit: Permit) -> Result<Discovered>;
+
+    /// What the source has counted in these tables, one for each, in their order. Reads its catalog and none of their rows.
+    /// What the account may not see is unknown, and no error.
+    async fn statistics(&self, permit: Permit, tables: &[Arc<SourceTable>]) -> Result<Vec<TableStatistics>> {
+        drop(permit);
+        Ok(tables.iter().map(|table| TableStatistics::unknown(table.columns.len())).collect())
+    }
 
     /// What the source itself thinks the statement will return, without running it.
     async fn estimate(&self, permit: Permit, statement: &Statement) -> Result<Estimate>;

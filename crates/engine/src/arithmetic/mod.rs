@@ -6,15 +6,18 @@ mod distinct;
 mod extremes;
 mod floats;
 mod guarded;
+mod in_turn;
 mod mean;
 mod mean_of;
 mod one_distinct;
 mod rule;
 mod settled;
+mod sliding;
 mod sum;
 mod totals;
 
 pub(crate) use checked::{plain, written};
+pub(crate) use in_turn::{in_turn, ordered as conditions_in_turn};
 pub(crate) use mean_of::mean_of;
 pub(crate) use settled::settled_batch;
 

@@ -212,7 +212,7 @@ fn case_of(case: &Case, whole: &Expr, scope: Scope<'_>) -> Written {
             return Err(Reason::new("case", "the branches of the CASE are of several types or collations in the source"));
         }
         total &= term.total;
-        sql.push_str(&format!(" {head} {}", term.sql));
+        sql.push_str(&format!(" {head} {}", scope.source.dialect().branch(&term)));
         Ok(())
     };
     for (when, then) in &case.when_then_expr {

@@ -55,7 +55,7 @@ impl Dialect for PostgresDialect {
 
     /// An array is one value, hashed by the server; a text may have a gigabyte.
     fn keys_max(&self) -> KeysMax {
-        KeysMax { keys: usize::MAX, text_bytes: 64 * 1024 * 1024 }
+        KeysMax { list: usize::MAX, text_bytes: 64 * 1024 * 1024 }
     }
 
     fn has_booleans(&self) -> bool {

@@ -15,13 +15,14 @@ mod pool;
 mod probe;
 mod session;
 mod socket;
+mod statistics;
 mod support;
 mod tls;
 mod value;
 
 use crate::{
-    Aggregate, Argument, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Function, Health, Operation, Reason, Source, SourceSpec, Statement,
-    Support, Term, Written,
+    Aggregate, Argument, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Function, Health, Operation, Reason, Source, SourceSpec, SourceTable,
+    Statement, Support, TableStatistics, Term, Written,
 };
 use address::Address;
 use arrow::datatypes::DataType;
@@ -203,6 +204,19 @@ impl Source for Postgres {
         self.with_session(permit, task, |session| match session.flavour {
             Flavour::Postgres => Box::pin(catalog::discover(&session.client)),
             Flavour::Compatible => Box::pin(compatible::discover(&session.client)),
+        })
+        .await
+    }
+
+    async fn statistics(&self, permit: Permit, tables: &[Arc<SourceTable>]) -> Result<Vec<TableStatistics>> {
+        let task = Task { what: "statistics of tables", name: "weir/statistics", reports_primary: false };
+        let asked: Arc<[Arc<SourceTable>]> = tables.into();
+        self.with_session(permit, task, move |session| {
+            let asked = asked.clone();
+            match session.flavour {
+                Flavour::Postgres => Box::pin(async move { statistics::statistics(&session.client, &asked).await }),
+                Flavour::Compatible => Box::pin(async move { Ok(asked.iter().map(|table| TableStatistics::unknown(table.columns.len())).collect()) }),
+            }
         })
         .await
     }

@@ -108,7 +108,7 @@ fn decimal(comparison: Comparison, unscaled: i128, precision: u8, column: &Colum
     if !declared {
         return Support::Superset(
             Reason::new("numeric", "the column has no declared precision: what the source returns is checked again here")
-                .with_remedy("declare it as numeric(precision, scale)"),
+                .with_remedy("ALTER TABLE {table} ALTER COLUMN {column} TYPE numeric(38, 10)"),
         );
     }
     // A declared numeric can still be NaN, above every number. Under `null` it is NULL here.
@@ -161,7 +161,8 @@ fn plain_text(comparison: Comparison, column: &Column) -> Support {
     match comparison {
         Comparison::Below | Comparison::Above => Support::Exact,
         _ if column.bytewise_equality => Support::Exact,
-        _ => loose_text(comparison, "collation", "the collation of the column takes different texts for equal"),
+        Comparison::Equal => Support::Superset(loose_collation()),
+        _ => Support::Never(loose_collation()),
     }
 }
 
@@ -172,7 +173,7 @@ fn like(pattern: Pattern<'_>, column: &Column) -> Support {
     }
     match (&column.data_type, column.read_as) {
         (DataType::Utf8, None) if column.bytewise_equality => Support::Exact,
-        (DataType::Utf8, None) => never("collation", "the collation of the column takes different texts for equal"),
+        (DataType::Utf8, None) => Support::Never(loose_collation()),
         _ => never("type", "only a text is matched with a pattern"),
     }
 }
@@ -190,7 +191,7 @@ fn distinguish(column: &Column, policies: Policies) -> Support {
         return never("values", "`values` of the source reads some values as others");
     }
     match (&column.data_type, column.read_as) {
-        (DataType::Utf8, None) if !column.bytewise_equality => never("collation", "the collation of the column takes different texts for equal"),
+        (DataType::Utf8, None) if !column.bytewise_equality => Support::Never(loose_collation()),
         (DataType::Utf8, Some(_)) if base_type(&column.native_type) == "uuid" || column.labels.is_some() => Support::Exact,
         (_, Some(_)) | (DataType::List(_), _) => never("type", "a value that is read as text is compared here"),
         _ => Support::Exact,
@@ -209,10 +210,16 @@ fn order(column: &Column, policies: Policies) -> Support {
 
 /// Equality that finds at least every bytewise equal text.
 fn loose_text(comparison: Comparison, code: &'static str, why: &str) -> Support {
+    let reason = Reason::new(code, why).with_remedy("ALTER TABLE {table} ALTER COLUMN {column} TYPE text");
     match comparison {
-        Comparison::Equal => Support::Superset(Reason::new(code, why)),
-        _ => never(code, why),
+        Comparison::Equal => Support::Superset(reason),
+        _ => Support::Never(reason),
     }
+}
+
+fn loose_collation() -> Reason {
+    Reason::new("collation", "the collation of the column takes different texts for equal")
+        .with_remedy("ALTER TABLE {table} ALTER COLUMN {column} TYPE {type} COLLATE \"C\"")
 }
 
 fn uuid(comparison: Comparison, text: &str) -> Support {

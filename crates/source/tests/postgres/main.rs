@@ -10,6 +10,7 @@ mod faults;
 mod logins;
 mod meaning;
 mod replicas;
+mod statistics;
 mod values;
 
 use arrow::array::RecordBatch;
