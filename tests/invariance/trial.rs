@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One query in all ways, and the smallest query that still differs.
 
-use super::agreement::{only_order, ordered, same, true_to};
+use super::agreement::{only_order, same, true_to};
 use super::figures::Figures;
 use super::ground::{Asker, Ground, Loaded, Told};
 use super::setup::Setup;
 use super::tree::Tree;
+use crate::kit::ordered;
 
 /// How many random subsets are pushed of each query.
 const SUBSETS: u64 = 2;
@@ -15,7 +16,12 @@ const SHRINKS_MAX: usize = 400;
 const SETUPS_MAX: usize = 60;
 
 /// What Weir says of numbers that it cannot hold.
-const BEYOND_WEIR: &[&str] = &["more digits than there are", "result of an arithmetic operation is out of range", "sum is out of the range of its type"];
+const BEYOND_WEIR: &[&str] = &[
+    "more digits than there are",
+    "result of an arithmetic operation is out of range",
+    "sum is out of the range of its type",
+    "is out of the range of the type it is cast to",
+];
 
 /// Sessions that are asked the same.
 pub struct Trial {

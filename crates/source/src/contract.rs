@@ -3,7 +3,7 @@
 
 use crate::arms::{alike, different, unchanged};
 use crate::expression::unknown_function;
-use crate::{Aggregate, Argument, Dialect, Function, Operation, Reason, Support, Term, Window, Written};
+use crate::{Aggregate, Argument, Dialect, Function, KeysMax, Operation, Reason, Support, TableStatistics, Term, Window, Written};
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, SchemaRef};
 use async_trait::async_trait;
@@ -23,6 +23,11 @@ pub trait Source: Send + Sync + std::fmt::Debug {
 
     /// How SQL is written for this source.
     fn dialect(&self) -> &dyn Dialect;
+
+    /// How many keys one statement may hold for it: as the server was found to be set up, or as its kind takes.
+    fn keys_max(&self) -> KeysMax {
+        self.dialect().keys_max()
+    }
 
     /// Whether the source does `operation` on `column` with our meaning. The engine pushes nothing that this does not allow.
     fn support(&self, operation: &Operation<'_>, column: &Column) -> Support;
@@ -58,12 +63,38 @@ pub trait Source: Send + Sync + std::fmt::Debug {
     /// Every table with its columns, in one catalog query or a few, whatever their number.
     async fn discover(&self, permit: Permit) -> Result<Discovered>;
 
+    /// What the source has counted in these tables, one for each, in their order. Reads its catalog and none of their rows.
+    /// What the account may not see is unknown, and no error.
+    async fn statistics(&self, permit: Permit, tables: &[Arc<SourceTable>]) -> Result<Vec<TableStatistics>> {
+        drop(permit);
+        Ok(tables.iter().map(|table| TableStatistics::unknown(table.columns.len())).collect())
+    }
+
     /// What the source itself thinks the statement will return, without running it.
     async fn estimate(&self, permit: Permit, statement: &Statement) -> Result<Estimate>;
 
     /// Runs one read-only statement. Errors before the first batch come from the call, later ones from the stream; a
     /// source that breaks is an error, never a short answer. The permit lives as long as the stream.
     async fn fetch(&self, permit: Permit, statement: Statement) -> Result<Fetched>;
+
+    /// How many sessions may read one large table together.
+    fn parallel_reads(&self) -> usize {
+        1
+    }
+
+    /// Conditions that split a table into so many parts, each row in one of them. The reason says why it is read by one session.
+    fn parts(&self, table: &SourceTable, count: usize) -> std::result::Result<Vec<String>, Reason> {
+        let _ = (table, count);
+        Err(Reason::new("single_read", "sessions of this source cannot see one snapshot, so one of them reads the table"))
+    }
+
+    /// Runs statements that each read a part of what `whole` reads, one a permit, so that all see the same rows. A source that cannot, runs
+    /// `whole` under the first permit. Errors: as those of `fetch`; when one part fails, so do all.
+    async fn fetch_parts(&self, permits: Vec<Permit>, whole: Statement, parts: Vec<Statement>) -> Result<Vec<Fetched>> {
+        let _ = parts;
+        let first = permits.into_iter().next().ok_or_else(|| weir_base::Error::internal("a table is read without a permit"))?;
+        Ok(vec![self.fetch(first, whole).await?])
+    }
 
     /// Closes idle connections; running statements end with their streams.
     async fn close(&self);

@@ -6,10 +6,12 @@ use crate::{Column, Term};
 use arrow::datatypes::DataType;
 use weir_base::Result;
 
-/// How much of a list one statement may hold.
+/// How many keys of a join one statement may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeysMax {
-    pub keys: usize,
+    /// In one list; more stand in several lists beside each other.
+    pub list: usize,
+    /// All of them, as text.
     pub text_bytes: usize,
 }
 
@@ -59,9 +61,9 @@ pub trait Dialect: Send + Sync + std::fmt::Debug {
         case
     }
 
-    /// The longest list of keys that a join sends, and the longest text that comes of it. Servers refuse or choke on more.
+    /// How many keys of a join go into one list, and how long the text of all may be. Servers refuse or choke on more.
     fn keys_max(&self) -> KeysMax {
-        KeysMax { keys: 10_000, text_bytes: 512 * 1024 }
+        KeysMax { list: 10_000, text_bytes: 512 * 1024 }
     }
 
     /// Whether HAVING knows whatever a group is made by, so that a condition on groups needs no table derived from them.

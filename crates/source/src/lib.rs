@@ -14,6 +14,7 @@ pub mod postgres;
 mod read_only;
 pub mod registry;
 pub mod sqlite;
+pub mod statistics;
 mod tls;
 
 pub use capability::{Operand, Operation, Pattern, Reason, Support};
@@ -21,3 +22,4 @@ pub use contract::{BatchStream, Column, Discovered, Estimate, Fetched, Health, O
 pub use dialect::{Comparison, Dialect, KeysMax};
 pub use expression::{Aggregate, Argument, Function, Term, Window, Written};
 pub use registry::{CONNECTORS, ConnectorKind, SourceSpec, ValuePolicy, connect};
+pub use statistics::{ColumnStatistics, TableStatistics, Value};

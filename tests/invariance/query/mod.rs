@@ -44,7 +44,7 @@ struct Maker<'a> {
 /// How deep questions stand in questions.
 const DEPTH: usize = 2;
 /// Parts of a FROM.
-const JOINED_MAX: usize = 3;
+const JOINED_MAX: usize = 4;
 
 /// A query over the tables; `@a` stands for the table `a`.
 pub fn query(chance: Chance, tables: &[Table]) -> Tree {

@@ -7,8 +7,8 @@ use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TransformedResult};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, ObjectName, OrderByKind, Query, Select, SetExpr,
-    Statement, TableFactor, Value, Visit, VisitMut, Visitor, VisitorMut,
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, ObjectName, OrderByKind, Query, Select,
+    SelectItem, SetExpr, Statement, TableFactor, Value, Visit, VisitMut, Visitor, VisitorMut,
 };
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -66,12 +66,29 @@ fn selected(body: &mut SetExpr) -> Option<&mut Select> {
 fn has_twins(select: &Select) -> bool {
     let mut names = Names::default();
     if let GroupByExpr::Expressions(keys, _) = &select.group_by {
-        keys.iter().for_each(|key| names.add(key));
+        keys.iter().for_each(|key| names.add(meant(key, &select.projection)));
     }
     let _ = Visit::visit(&select.projection, &mut names);
     let _ = Visit::visit(&select.having, &mut names);
     let _ = Visit::visit(&select.qualify, &mut names);
     names.twins
+}
+
+/// What a key stands for that is the place or the name of something selected.
+fn meant<'a>(key: &'a Expr, selected: &'a [SelectItem]) -> &'a Expr {
+    let named = |name: &Ident| selected.iter().find(|item| matches!(item, SelectItem::ExprWithAlias { alias, .. } if alias.value == name.value));
+    let item = match key {
+        Expr::Value(value) => match &value.value {
+            Value::Number(place, _) => place.parse::<usize>().ok().and_then(|place| selected.get(place.wrapping_sub(1))),
+            _ => None,
+        },
+        Expr::Identifier(name) => named(name),
+        _ => None,
+    };
+    match item {
+        Some(SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) => expr,
+        _ => key,
+    }
 }
 
 #[derive(Default)]
@@ -175,6 +192,8 @@ mod tests {
         assert!(twins);
         assert_eq!(sql, "SELECT sum(a), sum(__weir_typed(CAST(a AS NUMERIC), 'NUMERIC')) FROM t");
         assert!(marked("SELECT count(*) FROM t GROUP BY CAST(a AS DATE), a").0);
+        assert!(marked("SELECT a, CAST(a AS TEXT) FROM t GROUP BY 1, 2").0);
+        assert!(marked("SELECT a, CAST(a AS TEXT) AS t FROM t GROUP BY a, t").0);
         assert!(marked("SELECT 1 WHERE EXISTS (SELECT max((a)), max(CAST(a AS INT)) FROM t)").0);
     }
 

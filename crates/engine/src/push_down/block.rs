@@ -4,6 +4,7 @@
 use super::fragment::{Fragment, Open, TableUse};
 use super::terms::Scope;
 use crate::discovery::SourceHandle;
+use crate::sizes::Size;
 use arrow::datatypes::DataType;
 use datafusion::common::DFSchemaRef;
 use std::sync::Arc;
@@ -49,6 +50,8 @@ pub(crate) struct Block {
     pub kept: Vec<Kept>,
     /// A guess.
     pub rows: Option<f64>,
+    /// What the part of the plan that it answers is taken to give, once that is known.
+    pub size: Option<Size>,
 }
 
 impl Block {
@@ -74,6 +77,7 @@ impl Block {
             pushed: Vec::new(),
             kept: Vec::new(),
             rows,
+            size: None,
         }
     }
 

@@ -2,6 +2,7 @@
 //! One conjunct of a filter as a source's SQL, with how exactly the source means the same.
 
 use super::literal::{operand, same_type};
+use super::remedy::asked;
 use super::terms::{Scope, case_folding, regex_dialect, value};
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
@@ -77,7 +78,8 @@ impl Writer<'_> {
                 Some(false) => "1 = 0".to_owned(),
                 None => "1 = NULL".to_owned(),
             })),
-            Expr::BinaryExpr(BinaryExpr { op: Operator::RegexMatch | Operator::RegexIMatch | Operator::RegexNotMatch | Operator::RegexNotIMatch, .. }) => {
+            Expr::BinaryExpr(BinaryExpr { left, op: Operator::RegexMatch, right }) => self.regex(left, right),
+            Expr::BinaryExpr(BinaryExpr { op: Operator::RegexIMatch | Operator::RegexNotMatch | Operator::RegexNotIMatch, .. }) => {
                 Condition::Kept(regex_dialect())
             }
             Expr::Between(Between { expr, negated: false, low, high }) => {
@@ -131,12 +133,12 @@ impl Writer<'_> {
         };
         let operation = if wants_null { Operation::IsNull } else { Operation::IsNotNull };
         let source = self.scope.source;
-        Condition::with_support(source.support(&operation, &term.meaning), || Ok(Sent::whole(source.dialect().null_test(&term, wants_null))))
+        Condition::with_support(asked(source, &operation, &term.meaning), || Ok(Sent::whole(source.dialect().null_test(&term, wants_null))))
     }
 
     fn truth(&self, expr: &Expr) -> Condition {
         match self.total(expr) {
-            Ok(term) => Condition::with_support(self.scope.source.support(&Operation::IsTrue, &term.meaning), || Ok(Sent::whole(term.sql.clone()))),
+            Ok(term) => Condition::with_support(asked(self.scope.source, &Operation::IsTrue, &term.meaning), || Ok(Sent::whole(term.sql.clone()))),
             Err(reason) => Condition::Kept(reason),
         }
     }
@@ -157,7 +159,7 @@ impl Writer<'_> {
         };
         let Some(value) = comparable(&term.meaning, literal) else { return kept_types(&term.meaning) };
         let Some((operation, sign)) = operation(op, value) else { return kept_expression() };
-        let support = self.scope.source.support(&operation, &term.meaning);
+        let support = asked(self.scope.source, &operation, &term.meaning);
         Condition::with_support(support, || {
             let literal = self.scope.source.dialect().literal_for(value, &term.meaning)?;
             Ok(self.scope.source.dialect().compare(&term, sign, &literal))
@@ -216,10 +218,28 @@ impl Writer<'_> {
             Err(reason) => return Condition::Kept(reason),
         };
         let pattern = Pattern { text, escape: like.escape_char.unwrap_or('\\') };
-        let written = Condition::with_support(self.scope.source.support(&Operation::Like(pattern), &term.meaning), || {
+        let written = Condition::with_support(asked(self.scope.source, &Operation::Like(pattern), &term.meaning), || {
             self.scope.source.dialect().like(&term, pattern).map(Sent::whole)
         });
         if like.negated { written.negated() } else { written }
+    }
+
+    /// Of a pattern that begins with plain letters, at least those are looked for.
+    fn regex(&self, text: &Expr, pattern: &Expr) -> Condition {
+        let prefix = match as_literal(pattern) {
+            Some(ScalarValue::Utf8(Some(pattern)) | ScalarValue::Utf8View(Some(pattern)) | ScalarValue::LargeUtf8(Some(pattern))) => plain_prefix(pattern),
+            _ => None,
+        };
+        let (Some(prefix), Ok(term)) = (prefix, self.total(text)) else { return Condition::Kept(regex_dialect()) };
+        let pattern = format!("{}%", prefix.replace('_', "\\_"));
+        let pattern = Pattern { text: &pattern, escape: '\\' };
+        let written = Condition::with_support(self.scope.source.support(&Operation::Like(pattern), &term.meaning), || {
+            self.scope.source.dialect().like(&term, pattern).map(Sent::whole)
+        });
+        match written {
+            Condition::Exact(sent) | Condition::Superset(sent, _) => Condition::Superset(sent, regex_dialect()),
+            Condition::Kept(_) => Condition::Kept(regex_dialect()),
+        }
     }
 
     fn in_list(&self, inner: &Expr, list: &[Expr], negated: bool) -> Condition {
@@ -235,7 +255,7 @@ impl Writer<'_> {
             let Some(literal) = as_literal(item) else { return kept_expression() };
             let Some(value) = comparable(meaning, literal) else { return kept_types(meaning) };
             let operation = if negated { Operation::NotEqual(value) } else { Operation::Equal(value) };
-            match source.support(&operation, meaning) {
+            match asked(source, &operation, meaning) {
                 Support::Exact => {}
                 Support::Superset(reason) => weakest = Some(reason),
                 Support::Never(reason) => return Condition::Kept(reason),
@@ -301,11 +321,23 @@ fn comparable_terms(left: &Term, right: &Term, needed: Operation<'_>, source: &d
         return Err(Reason::new("type", "the two sides are of different types, and a conversion at the source could change their meaning"));
     }
     for side in [a, b] {
-        if let Support::Superset(reason) | Support::Never(reason) = source.support(&needed, side) {
+        if let Support::Superset(reason) | Support::Never(reason) = asked(source, &needed, side) {
             return Err(reason);
         }
     }
     Ok(())
+}
+
+/// The letters that every text matched by a regular expression begins with, when it says so in the plainest way: `^letters…`.
+fn plain_prefix(pattern: &str) -> Option<String> {
+    let rest = pattern.strip_prefix('^').filter(|rest| !rest.contains('|'))?;
+    let plain = |letter: &char| letter.is_alphanumeric() || " _-,:;/@=<>\"'!~&".contains(*letter);
+    let mut prefix: String = rest.chars().take_while(plain).collect();
+    // What may be there no time, or several, is not looked for.
+    if matches!(rest[prefix.len()..].chars().next(), Some('*' | '?' | '{')) {
+        prefix.pop();
+    }
+    (!prefix.is_empty()).then_some(prefix)
 }
 
 fn as_literal(expr: &Expr) -> Option<&ScalarValue> {
@@ -339,4 +371,28 @@ fn kept_types(column: &Column) -> Condition {
     let what = if column.name.is_empty() { "the value beside it".to_owned() } else { format!("column {}", column.name) };
     let reason = Reason::new("type", format!("the constant is not of the type of {what}, and a conversion at the source could change its meaning"));
     Condition::Kept(reason.with_remedy(format!("cast the constant to {}", column.native_type)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_regular_expression_begins_with_what_is_plain() {
+        for (pattern, prefix) in [
+            ("^name 1", Some("name 1")),
+            ("^ab.*c$", Some("ab")),
+            ("^abc?", Some("ab")),
+            ("^abc+d", Some("abc")),
+            ("^ä_1{2}", Some("ä_")),
+            ("^a*", None),
+            ("^(ab)", None),
+            ("^a|b", None),
+            ("abc", None),
+            ("^", None),
+            ("^\\d", None),
+        ] {
+            assert_eq!(plain_prefix(pattern).as_deref(), prefix, "{pattern}");
+        }
+    }
 }

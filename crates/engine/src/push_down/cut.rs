@@ -9,7 +9,8 @@ use super::group::Groups;
 use super::terms::{table_terms, value};
 use super::words::in_words;
 use super::{group, join, order};
-use crate::scan::{FILTER_KEEPS, Notes, RemoteTable, SourceTableProvider};
+use crate::scan::{Notes, RemoteTable, SourceTableProvider};
+use crate::sizes::{FILTER_KEEPS, Size};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, Result, TableReference};
 use datafusion::datasource::{provider_as_source, source_as_provider};
@@ -97,6 +98,15 @@ impl Cutter {
     }
 
     pub fn piece(&mut self, plan: LogicalPlan) -> Result<Piece> {
+        let size = Size::of(&plan);
+        let mut piece = self.cut(plan)?;
+        if let Piece::Remote { block, .. } = &mut piece {
+            block.size = Some(size);
+        }
+        Ok(piece)
+    }
+
+    fn cut(&mut self, plan: LogicalPlan) -> Result<Piece> {
         match plan {
             LogicalPlan::TableScan(scan) => Ok(self.scan(scan)),
             LogicalPlan::SubqueryAlias(alias) => self.alias(alias),
@@ -206,6 +216,7 @@ impl Cutter {
         }
         let terms = block.terms();
         let mut here = Vec::new();
+        let mut sent_parts = Vec::new();
         for part in split_conjunction(&filter.predicate) {
             let what = format!("filter {}", in_words(part));
             let written = match may_push(self.mode, &what) {
@@ -216,9 +227,11 @@ impl Cutter {
                 Condition::Exact(sent) => {
                     block.filter(sent.sql);
                     block.pushed.push(what);
+                    sent_parts.push(part);
                 }
                 Condition::Superset(sent, reason) => {
                     block.filter(sent.sql);
+                    sent_parts.push(part);
                     block.pushed.push(format!("{what} (at least; checked again here)"));
                     block.kept.push(as_kept(what, reason));
                     here.push(part.clone());
@@ -232,6 +245,7 @@ impl Cutter {
         match conjunction(here) {
             None => Ok(Piece::Remote { block: Box::new(block), plain: None }),
             Some(predicate) => {
+                block.size = block.size.map(|size| size.filtered(sent_parts, &block.schema));
                 let filter = LogicalPlan::Filter(Filter::try_new(predicate, Arc::new(leaf(&block)?))?);
                 Ok(Piece::Local(filter.map_subqueries(|subquery| self.whole(subquery).map(Transformed::yes)).data()?))
             }
@@ -267,12 +281,14 @@ impl Cutter {
         }
         let input = self.piece(Arc::unwrap_or_clone(aggregate.input.clone()))?;
         let what = aggregate_words(&aggregate);
+        let size = Size::of(&LogicalPlan::Aggregate(aggregate.clone()));
         let why = match &input {
             Piece::Remote { block, .. } => {
                 let grouped = may_push(self.mode, &what).and_then(|()| group::group(&aggregate, block.as_ref().clone(), &mut self.aliases));
                 match grouped {
                     Ok(Groups { mut block, finish }) => {
                         block.pushed.push(what);
+                        block.size = Some(size);
                         let Some(finish) = finish else { return Ok(Piece::Remote { block: Box::new(block), plain: None }) };
                         let columns = Projection::try_new_with_schema(finish, Arc::new(leaf(&block)?), aggregate.schema)?;
                         return Ok(Piece::Local(LogicalPlan::Projection(columns)));
@@ -375,11 +391,11 @@ pub(super) fn leaf(block: &Block) -> Result<LogicalPlan> {
         false => (qualifier.cloned(), Arc::new(field.as_ref().clone().with_data_type(come.clone()))),
     });
     let schema = Arc::new(DFSchema::new_with_metadata(fields.collect(), block.schema.metadata().clone())?);
-    let rows = block.rows.map(|rows| rows.ceil() as u64);
+    let size = block.size.clone().map(|size| block.limit().map_or_else(|| size.clone(), |rows| size.clone().at_most(rows)));
     // Plans of two scans are taken for the same by this name, and one of two equal subqueries is run.
     let table_name = TableReference::bare(format!("{}: {}", block.handle.name(), fragment.sql));
     let arrow = Arc::new(schema.as_arrow().clone());
-    let remote = RemoteTable { handle: block.handle.clone(), fragment, schema: arrow, rows, notes: Notes::default() };
+    let remote = RemoteTable { handle: block.handle.clone(), fragment, schema: arrow, size, notes: Notes::default() };
     let scan = LogicalPlan::TableScan(TableScan {
         table_name,
         source: provider_as_source(Arc::new(remote)),

@@ -4,6 +4,7 @@
 use super::block::{Block, Output};
 use super::condition::{Condition, condition};
 use super::cut::Aliases;
+use super::remedy::asked;
 use super::sets;
 use super::terms::{Scope, type_of, value};
 use super::words::in_words;
@@ -132,7 +133,7 @@ pub(super) fn key(expr: &Expr, scope: Scope<'_>) -> Written {
     if term.constant {
         return Ok(term);
     }
-    match scope.source.support(&Operation::Distinguish, &term.meaning) {
+    match asked(scope.source, &Operation::Distinguish, &term.meaning) {
         Support::Exact => Ok(term),
         Support::Superset(reason) | Support::Never(reason) => Err(reason),
     }

@@ -6,9 +6,9 @@ use super::block::Block;
 use super::cut::{Cutter, Piece, aggregate_words, leaf, source_of};
 use super::fragment::may_push;
 use super::group::{self, Groups};
-use super::regroup::rows;
 use super::terms::value;
 use crate::arithmetic;
+use crate::sizes::Size;
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{Column, JoinType, Result};
@@ -245,6 +245,12 @@ impl Parts {
         self.totals.push(value.alias(&name));
         Expr::Column(Column::new_unqualified(name))
     }
+}
+
+/// How many rows a part is taken to give; one of which nothing is known gives very many.
+fn rows(plan: &LogicalPlan) -> f64 {
+    let size = Size::of(plan);
+    if size.known { size.rows } else { f64::MAX }
 }
 
 fn call(func: Arc<AggregateUDF>, argument: Expr, filter: Option<Box<Expr>>) -> Expr {

@@ -129,11 +129,13 @@ fn scalar(function: &ScalarFunction, whole: &Expr, scope: Scope<'_>) -> Written 
         ("rtrim", [_]) => Function::TrimEnd,
         ("btrim", [_]) => Function::TrimBoth,
         ("strpos", [_, _]) => Function::Position,
+        ("json_member", [_, _]) => Function::Member,
+        ("json_member_text", [_, _]) => Function::MemberText,
         ("nullif" | "greatest" | "least", [a, b]) => return value(&as_case(function.func.name(), a, b), scope),
         ("lower" | "upper" | "initcap", _) => return Err(case_folding()),
         (name, _) if name.starts_with("regexp") => return Err(regex_dialect()),
-        ("date_part", [field, moment]) => return of_field(field, Function::Extract, moment, whole, scope),
-        ("date_trunc", [unit, moment]) => return of_field(unit, Function::Truncate, moment, whole, scope),
+        ("date_part", [field, moment]) => return call(Function::Extract(&named(field)?), &[*moment], whole, scope),
+        ("date_trunc", [unit, moment]) => return call(Function::Truncate(&named(unit)?), &[*moment], whole, scope),
         _ => return Err(Reason::new("function", format!("the function {} is computed here", function.func.name()))),
     };
     call(known, &arguments, whole, scope)
@@ -161,12 +163,10 @@ pub(super) fn regex_dialect() -> Reason {
     Reason::new("regex_dialect", "regular expressions differ between systems").with_remedy("use LIKE, or starts_with for a prefix")
 }
 
-fn of_field<'a>(field: &'a Expr, function: impl Fn(&'a str) -> Function<'a>, moment: &Expr, whole: &Expr, scope: Scope<'_>) -> Written {
+/// A field of a date or time. EXTRACT comes with it in capitals.
+fn named(field: &Expr) -> Result<String, Reason> {
     let Expr::Literal(ScalarValue::Utf8(Some(field)) | ScalarValue::Utf8View(Some(field)), _) = field else { return Err(not_sent()) };
-    if field.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        return Err(not_sent());
-    }
-    call(function(field), &[moment], whole, scope)
+    Ok(field.to_ascii_lowercase())
 }
 
 fn call(function: Function<'_>, arguments: &[&Expr], whole: &Expr, scope: Scope<'_>) -> Written {

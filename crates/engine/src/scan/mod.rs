@@ -4,6 +4,7 @@
 mod as_text;
 mod lake;
 mod notes;
+mod parts;
 mod predicate;
 mod remote;
 mod row_filter;
@@ -14,7 +15,7 @@ pub(crate) use as_text::ReadAsText;
 pub(crate) use lake::{LakeScan, LakeTableProvider};
 pub(crate) use notes::Notes;
 pub(crate) use remote::RemoteTable;
-pub(crate) use source::{FILTER_KEEPS, SourceScan, SourceTableProvider};
+pub(crate) use source::{SourceScan, SourceTableProvider};
 
 use crate::errors::carry;
 use crate::run::QueryRun;

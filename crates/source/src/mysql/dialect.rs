@@ -14,6 +14,15 @@ use weir_base::{Error, ErrorCode, Result};
 #[derive(Debug, Clone, Copy)]
 pub struct MySqlDialect;
 
+/// What every server takes as one packet.
+pub(super) const SMALLEST_PACKET_BYTES: usize = 1024 * 1024;
+
+/// How long the keys in a statement may be, of a server that takes packets of this size: the rest of the statement needs room too.
+pub(super) fn text_bytes_max(packet_bytes: usize) -> usize {
+    const TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
+    (packet_bytes - packet_bytes / 8).min(TEXT_BYTES_MAX)
+}
+
 impl Dialect for MySqlDialect {
     fn quote(&self, name: &str) -> String {
         format!("`{}`", name.replace('`', "``"))
@@ -58,7 +67,7 @@ impl Dialect for MySqlDialect {
 
     /// The smallest `max_allowed_packet` that servers come with is a megabyte; long lists are joined as a table by the server.
     fn keys_max(&self) -> KeysMax {
-        KeysMax { keys: 50_000, text_bytes: 900 * 1024 }
+        KeysMax { list: 50_000, text_bytes: text_bytes_max(SMALLEST_PACKET_BYTES) }
     }
 
     fn as_text(&self, quoted: &str) -> String {

@@ -12,11 +12,12 @@ use weir_base::limits::TABLES_PER_SOURCE_MAX;
 
 type Failed = tokio_postgres::Error;
 
-/// The relations that are listed. A partitioned table has no pages of its own: its leaves are added up.
+/// The relations that are listed. A partitioned table has no pages of its own: its leaves are added up. So are the tables that
+/// inherit from a plain one, whose rows it shows with its own.
 const TABLES: &str = "WITH RECURSIVE below AS ( \
-        SELECT p.oid AS root, i.inhrelid AS leaf FROM pg_catalog.pg_class p JOIN pg_catalog.pg_inherits i ON i.inhparent = p.oid \
-        WHERE p.relkind = 'p' AND NOT p.relispartition \
-        UNION ALL SELECT below.root, i.inhrelid FROM below JOIN pg_catalog.pg_inherits i ON i.inhparent = below.leaf \
+        SELECT p.oid AS root, p.oid AS leaf FROM pg_catalog.pg_class p \
+        WHERE p.relkind IN ('p', 'r') AND NOT p.relispartition AND EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE i.inhparent = p.oid) \
+        UNION SELECT below.root, i.inhrelid FROM below JOIN pg_catalog.pg_inherits i ON i.inhparent = below.leaf \
     ), leaves AS ( \
         SELECT below.root, sum(CASE WHEN c.reltuples >= 0 THEN c.reltuples END)::float8 AS rows, sum(greatest(c.relpages, 0))::int8 AS pages \
         FROM below JOIN pg_catalog.pg_class c ON c.oid = below.leaf WHERE c.relkind IN ('r', 'f') GROUP BY below.root \

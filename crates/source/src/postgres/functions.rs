@@ -13,6 +13,7 @@
 //! | casts | to a type that holds every value | exact |
 //! | `floor`, `ceil`, `round`, `trunc` | decimals, to constant places | exact |
 //! | `length`, `substring`, `\|\|`, `trim`, `strpos` | texts | exact |
+//! | `->`, `->>` | jsonb, with a constant key or place | exact; never json, which may hold what is no text |
 //! | `extract`, `date_trunc` | date, timestamp without a zone | exact for whole fields |
 //! | `count`, `min`, `max`, `bool_and`, `bool_or` | what is told apart or sorted as here | exact |
 //! | `sum` | whole numbers, decimals | exact |
@@ -57,6 +58,7 @@ pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], resul
         (Function::Position, [text, searched]) if plain_text(text.term) && searches(searched) => {
             computed(cast(&format!("strpos({}, {})", text.term.sql, searched.term.sql), result)?, result, text.term.total)
         }
+        (Function::Member | Function::MemberText, [json, step]) => member(function, json.term, step, result),
         (Function::Extract(field), [moment]) => extract(field, moment.term, result),
         (Function::Truncate(unit), [moment]) => truncate(unit, moment.term, result),
         _ => Err(unknown_function()),
@@ -281,6 +283,25 @@ fn concat(parts: &[Argument<'_>]) -> Written {
     let total = parts.iter().all(|part| part.term.total);
     // Texts of two collations have none together; bytes decide here anyway.
     computed(format!("(({}) COLLATE \"C\")", texts.join(" || ")), &DataType::Utf8, total)
+}
+
+/// The operators have the same name in `json`, where an escape in a text can be an error.
+fn member(function: Function<'_>, json: &Term, step: &Argument<'_>, result: &DataType) -> Written {
+    if base_type(&json.meaning.native_type) != "jsonb" || json.meaning.data_type != DataType::Utf8 {
+        return Err(unknown_function());
+    }
+    let step = match step.literal {
+        Some(Operand::Int(place)) => i32::try_from(place).map(|place| format!("'{place}'::int4")).map_err(|_| unknown_function())?,
+        Some(Operand::Text(_)) => step.term.sql.clone(),
+        _ => return Err(unknown_function()),
+    };
+    if function == Function::Member {
+        let meaning = crate::Column { name: String::new(), nullable: true, ..json.meaning.clone() };
+        return Ok(Term { sql: format!("({} -> {step})", json.sql), meaning, ..json.clone() });
+    }
+    let text = computed(format!("({} ->> {step})", json.sql), result, json.total)?;
+    // It has the collation of the database, and an index on it can be used.
+    Ok(Term { meaning: crate::Column { collation: Some("default".to_owned()), ..text.meaning }, ..text })
 }
 
 fn extract(field: &str, moment: &Term, result: &DataType) -> Written {

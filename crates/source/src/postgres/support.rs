@@ -8,10 +8,12 @@
 //! | numeric without a size that a decimal has | all six | superset | `numeric`, `values` |
 //! | real, double precision | all six | superset; never with 0, NaN or an infinity | `float` |
 //! | date, timestamp, timestamptz | all six | exact; all but `=` superset when infinities are read as NULL | `values`, `range` |
+//! | date, timestamp, timestamptz beside an infinity | all six | exact; never when infinities are read as something else | `values` |
 //! | text, varchar, name | `=` `<>` | exact; under a collation that takes different texts for equal: superset, never | `collation` |
 //! | text, varchar, name | ranges | exact under `COLLATE "C"`; never where the encoding orders differently | `encoding` |
 //! | citext, char(n) | `=` | superset, else never | `collation`, `padding` |
 //! | uuid | `=` | exact with a canonical literal, else never | `uuid` |
+//! | enum | `=` `<>` | exact with one of its labels, else never | `enum` |
 //! | everything else | all six | never | `type` |
 //! | text, varchar, name | LIKE | exact; never under a collation that takes different texts for equal | `collation` |
 //! | all but citext, char(n), json, and what is read as text | groups, DISTINCT, keys | exact; never when a policy changes values | `values`, `collation`, `type` |
@@ -65,6 +67,7 @@ pub fn support(operation: &Operation<'_>, column: &Column, policies: Policies) -
         }
         (DataType::Float32 | DataType::Float64, Operand::Float(value)) => float(comparison, value, policies),
         (DataType::Decimal128(precision, _), Operand::Decimal(unscaled)) => decimal(comparison, unscaled, *precision, column, policies),
+        (DataType::Date32, Operand::Date(i32::MIN | i32::MAX)) | (DataType::Timestamp(..), Operand::Timestamp(i64::MIN | i64::MAX)) => infinite(policies),
         (DataType::Date32, Operand::Date(days)) => moment(i64::from(days), (i64::from(DATE_CLAMP_MIN), i64::from(DATE_CLAMP_MAX)), comparison, policies),
         (DataType::Timestamp(..), Operand::Timestamp(micros)) => moment(micros, (TIMESTAMP_CLAMP_MIN, TIMESTAMP_CLAMP_MAX), comparison, policies),
         (DataType::Utf8, Operand::Text(text)) => text_column(comparison, text, column),
@@ -108,7 +111,7 @@ fn decimal(comparison: Comparison, unscaled: i128, precision: u8, column: &Colum
     if !declared {
         return Support::Superset(
             Reason::new("numeric", "the column has no declared precision: what the source returns is checked again here")
-                .with_remedy("declare it as numeric(precision, scale)"),
+                .with_remedy("ALTER TABLE {table} ALTER COLUMN {column} TYPE numeric(38, 10)"),
         );
     }
     // A declared numeric can still be NaN, above every number. Under `null` it is NULL here.
@@ -146,11 +149,20 @@ fn moment(value: i64, bounds: (i64, i64), comparison: Comparison, policies: Poli
     Support::Exact
 }
 
+/// Everything that is read is finite where infinities are refused, and the source says the same of the finite.
+fn infinite(policies: Policies) -> Support {
+    match policies.infinity {
+        ValuePolicy::Keep | ValuePolicy::Error => Support::Exact,
+        ValuePolicy::Null | ValuePolicy::Clamp => never("values", "infinities are changed by `values.infinity` of the source"),
+    }
+}
+
 fn text_column(comparison: Comparison, text: &str, column: &Column) -> Support {
     if text.contains('\0') {
         return never("literal", "PostgreSQL has no NUL in a text");
     }
     match (base_type(&column.native_type), column.read_as) {
+        (_, Some(_)) if column.labels.is_some() => label(comparison, text, column),
         ("uuid", Some(_)) => uuid(comparison, text),
         (_, None) => plain_text(comparison, column),
         (native, Some(_)) if native == "citext" || native.ends_with(".citext") => loose_text(comparison, "collation", "citext compares without regard to case"),
@@ -166,7 +178,8 @@ fn plain_text(comparison: Comparison, column: &Column) -> Support {
     match comparison {
         Comparison::Below | Comparison::Above => Support::Exact,
         _ if column.bytewise_equality => Support::Exact,
-        _ => loose_text(comparison, "collation", "the collation of the column takes different texts for equal"),
+        Comparison::Equal => Support::Superset(loose_collation()),
+        _ => Support::Never(loose_collation()),
     }
 }
 
@@ -177,7 +190,7 @@ fn like(pattern: Pattern<'_>, column: &Column) -> Support {
     }
     match (&column.data_type, column.read_as) {
         (DataType::Utf8, None) if column.bytewise_equality => Support::Exact,
-        (DataType::Utf8, None) => never("collation", "the collation of the column takes different texts for equal"),
+        (DataType::Utf8, None) => Support::Never(loose_collation()),
         _ => never("type", "only a text is matched with a pattern"),
     }
 }
@@ -195,7 +208,8 @@ fn distinguish(column: &Column, policies: Policies) -> Support {
         return never("values", "`values` of the source reads some values as others");
     }
     match (&column.data_type, column.read_as) {
-        (DataType::Utf8, None) if !column.bytewise_equality => never("collation", "the collation of the column takes different texts for equal"),
+        (DataType::Utf8, None) if !column.bytewise_equality => Support::Never(loose_collation()),
+        (DataType::Utf8, Some(_)) if column.labels.is_some() && is_domain(column) => never("enum", "a domain over an enum has no operators in the source"),
         (DataType::Utf8, Some(_)) if base_type(&column.native_type) == "uuid" || column.labels.is_some() => Support::Exact,
         (_, Some(_)) | (DataType::List(_), _) => never("type", "a value that is read as text is compared here"),
         _ => Support::Exact,
@@ -214,10 +228,16 @@ fn order(column: &Column, policies: Policies) -> Support {
 
 /// Equality that finds at least every bytewise equal text.
 fn loose_text(comparison: Comparison, code: &'static str, why: &str) -> Support {
+    let reason = Reason::new(code, why).with_remedy("ALTER TABLE {table} ALTER COLUMN {column} TYPE text");
     match comparison {
-        Comparison::Equal => Support::Superset(Reason::new(code, why)),
-        _ => never(code, why),
+        Comparison::Equal => Support::Superset(reason),
+        _ => Support::Never(reason),
     }
+}
+
+fn loose_collation() -> Reason {
+    Reason::new("collation", "the collation of the column takes different texts for equal")
+        .with_remedy("ALTER TABLE {table} ALTER COLUMN {column} TYPE {type} COLLATE \"C\"")
 }
 
 fn uuid(comparison: Comparison, text: &str) -> Support {
@@ -228,6 +248,25 @@ fn uuid(comparison: Comparison, text: &str) -> Support {
         return never("uuid", "the literal is not a uuid as PostgreSQL prints it, in lower case with hyphens");
     }
     Support::Exact
+}
+
+/// An enum is equal to one of its labels; its order goes by their places.
+fn label(comparison: Comparison, text: &str, column: &Column) -> Support {
+    if matches!(comparison, Comparison::Below | Comparison::Above) {
+        return never("enum", "enums are read as text: only equality is the same in the source");
+    }
+    if is_domain(column) {
+        return never("enum", "a domain over an enum has no operators in the source");
+    }
+    match column.labels.as_ref().is_some_and(|labels| labels.iter().any(|label| label == text)) {
+        true => Support::Exact,
+        false => never("enum", "the literal is no label of the enum, which is an error there"),
+    }
+}
+
+/// A domain shows what it stands on.
+fn is_domain(column: &Column) -> bool {
+    base_type(&column.native_type) != column.native_type
 }
 
 fn canonical_uuid(text: &str) -> bool {

@@ -15,10 +15,11 @@ mod discover;
 mod failure;
 mod session;
 mod statement;
+mod statistics;
 
 use crate::{
-    Aggregate, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Health, Operation, Reason, ServerRole, Source, SourceSpec, Statement, Support,
-    Term, ValuePolicy, Window, Written,
+    Aggregate, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Health, Operation, Reason, ServerRole, Source, SourceSpec, SourceTable,
+    Statement, Support, TableStatistics, Term, ValuePolicy, Window, Written,
 };
 use arrow::datatypes::DataType;
 use async_trait::async_trait;
@@ -133,6 +134,14 @@ impl Source for SqliteSource {
         self.sessions.give_back(session);
         permit.meter().end(Outcome::Done);
         Ok(discovered)
+    }
+
+    async fn statistics(&self, permit: Permit, tables: &[Arc<SourceTable>]) -> Result<Vec<TableStatistics>> {
+        let mut session = self.sessions.take().await?;
+        let found = statistics::statistics(&mut session, tables).await?;
+        self.sessions.give_back(session);
+        permit.meter().end(Outcome::Done);
+        Ok(found)
     }
 
     /// Always unknown: SQLite's planner tells no row counts.

@@ -9,7 +9,9 @@ mod catalog;
 mod faults;
 mod logins;
 mod meaning;
+mod parts;
 mod replicas;
+mod statistics;
 mod values;
 
 use arrow::array::RecordBatch;
