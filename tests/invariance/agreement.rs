@@ -2,6 +2,7 @@
 //! When two answers are the same.
 
 use super::ground::Told;
+use crate::kit::same_rows;
 
 /// Answers of Weir with and without push-down: the same types, rows and errors. Rows in another order are the same where no order was asked for.
 pub fn same(left: &Told, right: &Told, ordered: bool) -> bool {
@@ -29,63 +30,7 @@ fn in_order(rows: &[Vec<String>], ordered: bool) -> Vec<Vec<String>> {
 pub fn true_to(weir: &Told, truth: &Told, ordered: bool) -> bool {
     match (weir, truth) {
         (Told::Error { code: a, .. }, Told::Error { code: b, .. }) => a[..2] == b[..2],
-        (Told::Rows { rows: weir, .. }, Told::Rows { rows: truth, .. }) => {
-            let plain = |rows: &[Vec<String>]| rows.iter().map(|row| row.iter().map(|value| plain(value)).collect()).collect::<Vec<Vec<String>>>();
-            let (weir, truth) = (in_order(&plain(weir), ordered), in_order(&plain(truth), ordered));
-            weir.len() == truth.len() && weir.iter().zip(&truth).all(|(left, right)| same_row(left, right))
-        }
+        (Told::Rows { rows: weir, .. }, Told::Rows { rows: truth, .. }) => same_rows(weir, truth, ordered),
         _ => false,
     }
-}
-
-fn same_row(left: &[String], right: &[String]) -> bool {
-    left.len() == right.len() && left.iter().zip(right).all(|(left, right)| left == right || same_number(left, right))
-}
-
-/// The digits of a number with a point, and whether it is negative.
-fn digits(value: &str) -> Option<(bool, &str, &str)> {
-    let all = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let (whole, fraction) = value.split_once('.')?;
-    let positive = whole.trim_start_matches('-');
-    (all(positive) && all(fraction)).then_some((positive.len() < whole.len(), positive, fraction))
-}
-
-fn plain(value: &str) -> String {
-    if value == "-0" {
-        return "0".to_owned();
-    }
-    match digits(value).map(|_| value.trim_end_matches('0').trim_end_matches('.')) {
-        Some("-0") => "0".to_owned(),
-        Some(shorter) => shorter.to_owned(),
-        None => value.to_owned(),
-    }
-}
-
-/// Quotients and averages go on for ever: they must be the same number to as many places as both show, at least eight and at most twelve.
-fn same_number(left: &str, right: &str) -> bool {
-    let (Some((_, _, left_fraction)), Some((_, _, right_fraction))) = (digits(left), digits(right)) else { return false };
-    let places = left_fraction.len().min(right_fraction.len()).min(12);
-    places >= 8 && rounded(left, places).is_some_and(|number| Some(number) == rounded(right, places))
-}
-
-/// A number in units of the last of so many places, halves away from zero.
-fn rounded(value: &str, places: usize) -> Option<i128> {
-    let (negative, whole, fraction) = digits(value)?;
-    let cut: String = fraction.chars().chain(std::iter::repeat('0')).take(places + 1).collect();
-    let units: i128 = format!("{whole}{cut}").parse().ok()?;
-    let magnitude = (units + 5) / 10;
-    Some(if negative { -magnitude } else { magnitude })
-}
-
-/// Whether an `ORDER BY` stands outside of all parentheses.
-pub fn ordered(sql: &str) -> bool {
-    let mut depth = 0_i32;
-    let outside: String = sql
-        .chars()
-        .filter(|letter| {
-            depth += i32::from(*letter == '(') - i32::from(*letter == ')');
-            depth == 0
-        })
-        .collect();
-    outside.contains(" ORDER BY ")
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One query in all ways, and the smallest query that still differs.
 
-use super::agreement::{only_order, ordered, same, true_to};
+use super::agreement::{only_order, same, true_to};
 use super::figures::Figures;
 use super::ground::{Asker, Ground, Loaded, Told};
 use super::setup::Setup;
 use super::tree::Tree;
+use crate::kit::ordered;
 
 /// How many random subsets are pushed of each query.
 const SUBSETS: u64 = 2;

@@ -198,6 +198,23 @@ impl World {
         self.ask_as(&self.session, sql).await.unwrap_or_else(|error| panic!("{sql}\n{error:?}")).1
     }
 
+    /// What a question answers with push-down on, off, and of parts chosen by chance: the same rows, or errors of the same code.
+    pub async fn every_way(&self, sql: &str) -> Result<Vec<Vec<String>>, Error> {
+        let mut told: Option<Result<Vec<Vec<String>>, Error>> = None;
+        for way in ["on", "off", "random:1", "random:2", "random:3"] {
+            let session = self.session("local", None);
+            self.ask_as(&session, &format!("SET weir.pushdown = '{way}'")).await?;
+            let answer = self.ask_as(&session, sql).await.map(|(rows, _)| rows);
+            let first = told.get_or_insert_with(|| answer.clone());
+            match (&*first, &answer) {
+                (Ok(first), Ok(answer)) => assert_eq!(first, answer, "push-down {way} gives other rows: {sql}"),
+                (Err(first), Err(error)) => assert_eq!(first.code(), error.code(), "push-down {way} fails otherwise: {sql}\n{first:?}\n{error:?}"),
+                _ => panic!("push-down {way}: {sql}\n{first:?}\n{answer:?}"),
+            }
+        }
+        told.unwrap_or_else(|| Ok(Vec::new()))
+    }
+
     /// The plan in words, as EXPLAIN prints it.
     pub async fn explain(&self, sql: &str) -> String {
         self.rows(&format!("EXPLAIN {sql}")).await.concat().join("\n")

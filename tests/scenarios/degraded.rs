@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A column that cannot be read is degraded alone: its table stays, and system.tables says why.
+//! A column that cannot be read is degraded alone (F38): its table stays, and system.tables and the source's note say why.
 
 use crate::kit::World;
 use weir_base::ErrorCode;
@@ -18,6 +18,10 @@ async fn one_bad_column_never_hides_its_table() {
     let listed = world.rows("SELECT \"table\", degraded, degraded_columns FROM system.tables WHERE source = 'app_pg'").await;
     assert_eq!((listed.len(), listed[0][0].as_str(), listed[0][1].as_str()), (1, "people", "true"));
     assert!(listed[0][2].starts_with("secret: "), "{listed:?}");
+
+    let note = world.value("SELECT note FROM system.sources WHERE source = 'app_pg'").await;
+    assert!(note.contains("cannot be read: public.people.secret"), "{note}");
+    assert_eq!(world.every_way("SELECT name FROM app_pg.public.people WHERE id = 1").await.unwrap(), [["Ana"]]);
 
     let refused = world.error("SELECT secret FROM app_pg.public.people").await;
     assert_eq!(refused.code(), ErrorCode::Unsupported);

@@ -93,7 +93,8 @@ async fn nobody_there_and_a_wrong_password() {
         .await;
     for (source, schema) in [("nobody", "public"), ("absent", "app"), ("wrong", "public"), ("empty", "public"), ("missing", "main")] {
         let error = world.error(&format!("SELECT * FROM {source}.{schema}.t")).await;
-        assert_eq!(error.code(), ErrorCode::SourceUnreachable, "{source}: {error:?}");
+        let refused = ["wrong", "empty"].contains(&source);
+        assert_eq!(error.code(), if refused { ErrorCode::LoginRefused } else { ErrorCode::SourceUnreachable }, "{source}: {error:?}");
         let text = format!("{error:?}");
         assert!(error.message().contains(source), "{text}");
         assert!(!text.contains("secret-word"), "{text}");
@@ -101,7 +102,9 @@ async fn nobody_there_and_a_wrong_password() {
     assert!(world.error("SELECT * FROM wrong.public.t").await.message().contains("refused the login of user postgres"));
     assert_eq!(world.value("SELECT id FROM crm.main.t").await, "1");
     let states = world.rows("SELECT source FROM system.sources WHERE state = 'unreachable' ORDER BY source").await;
-    assert_eq!(states.concat(), ["absent", "empty", "missing", "nobody", "wrong"]);
+    assert_eq!(states.concat(), ["absent", "missing", "nobody"]);
+    let states = world.rows("SELECT source FROM system.sources WHERE state = 'login refused' ORDER BY source").await;
+    assert_eq!(states.concat(), ["empty", "wrong"]);
     let notes = world.rows("SELECT note FROM system.sources").await.concat().concat();
     assert!(!notes.contains("secret-word"), "{notes}");
 }

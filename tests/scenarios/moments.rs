@@ -165,7 +165,7 @@ async fn what_cannot_be_read_says_so() {
     let world = World::builder().start().await;
     for (sql, code) in [
         ("SELECT timestamptz 'infinity'", ErrorCode::Unsupported),
-        ("SELECT now() > '-infinity'", ErrorCode::Unsupported),
+        ("SELECT now() - timestamptz '-infinity'", ErrorCode::Unsupported),
         ("SELECT now() > 'today'", ErrorCode::BadMoment),
         ("SELECT date '2026-02-30'", ErrorCode::MomentOutOfRange),
         ("SELECT now() AT TIME ZONE '+05:30'", ErrorCode::Unsupported),

@@ -65,7 +65,18 @@ async fn what_others_do_not_push() {
         ("F14", "SELECT status, sum(amount * qty) FILTER (WHERE id > 100) FROM app.public.a GROUP BY status".into(), "sum(CASE WHEN", Some(2)),
         ("F14 averages", "SELECT status, avg(amount), avg(qty) FROM app.public.a GROUP BY status".into(), "sum(", Some(2)),
         ("F27", "SELECT n1.id FROM app.public.a n1 JOIN app.public.a n2 ON n1.id = n2.qty WHERE n2.id < 50".into(), "JOIN", None),
-        ("F34", "SELECT id FROM app.public.a WHERE at > '2026-11-01' ORDER BY at DESC, id LIMIT 3".into(), "ORDER BY", Some(3)),
+        ("top", "SELECT id FROM app.public.a WHERE at > '2026-11-01' ORDER BY at DESC, id LIMIT 3".into(), "ORDER BY", Some(3)),
+        ("F2 prefix", "SELECT count(*) FROM app.public.a WHERE name ~ '^name 1'".into(), "LIKE 'name 1%'", Some(1)),
+        ("F2 substring", "SELECT count(*) FROM app.public.a WHERE substring(name FROM 1 FOR 6) = 'name 7'".into(), "substring(", Some(1)),
+        ("F2 more than a prefix", "SELECT id FROM app.public.a WHERE name ~ '^name 4[0-9]$' AND id < 100".into(), "LIKE 'name 4%'", None),
+        ("F7 over a view there", "SELECT name FROM app.public.v WHERE id = 17".into(), "\"id\" = 17", Some(1)),
+        (
+            "F7 over a question",
+            "WITH w AS (SELECT id, upper(status) AS s FROM app.public.a) SELECT s FROM (SELECT * FROM w) AS q WHERE q.id = 17".into(),
+            "\"id\" = 17",
+            Some(1),
+        ),
+        ("F12", "SELECT id FROM app.public.a WHERE qty = 3 ORDER BY id LIMIT 2".into(), "LIMIT 2", Some(2)),
         ("F37", "SELECT id FROM app.public.a WHERE uid = '00000000-0000-0000-0000-000000000007'".into(), "::uuid", Some(1)),
         ("like", "SELECT count(*) FROM app.public.a WHERE name LIKE 'name 1%'".into(), "LIKE 'name 1%'", Some(1)),
         ("distinct", "SELECT DISTINCT status FROM app.public.a".into(), "GROUP BY", Some(2)),
@@ -179,14 +190,65 @@ async fn what_stays_here_says_why() {
     for (sql, code) in [
         ("SELECT count(*) FROM app.public.a JOIN lake.cases.c ON c.id = a.id", "two_sources"),
         ("SELECT count(*) FROM app.public.a WHERE name ~ 'n.*7'", "regex_dialect"),
+        ("SELECT count(*) FROM app.public.a WHERE regexp_like(name, '^n(a|b).*7')", "regex_dialect"),
         ("SELECT sum(id::double precision) FROM app.public.a", "float_order"),
         ("SELECT sum(amount / 3) FROM app.public.a", "function"),
-        ("SELECT rank() OVER (ORDER BY id) FROM app.public.a", "window"),
+        ("SELECT ntile(3) OVER (ORDER BY id) FROM app.public.a", "window"),
+        ("SELECT row_number() OVER (ORDER BY qty) FROM app.public.a", "order_not_total"),
         ("SELECT id FROM app.public.a ORDER BY id", "all_rows"),
-        ("SELECT status, count(*) FROM app.public.a GROUP BY ROLLUP (status)", "grouping_sets"),
+        ("SELECT word, count(*) FROM billing.cases_kept.t GROUP BY ROLLUP (word)", "grouping_sets"),
     ] {
-        let kept: Vec<_> = statements(&world, "app", sql).await.into_iter().flat_map(|found| found.kept).collect();
+        let source = if sql.contains("billing") { "billing" } else { "app" };
+        let kept: Vec<_> = statements(&world, source, sql).await.into_iter().flat_map(|found| found.kept).collect();
         assert!(kept.iter().any(|kept| kept.code == code), "{sql}: {kept:#?}");
+    }
+}
+
+/// F19: whether a filter was sent, and in which of its spellings it was written, changes nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_answer_does_not_depend_on_the_spelling_of_a_filter() {
+    let world = world("cases_spelled").await;
+    for (value, count) in [("a", "100"), ("A", "100"), ("a ", "100"), ("b", "100"), ("B", "0"), ("á", "0")] {
+        for condition in [
+            format!("word = '{value}'"),
+            format!("'{value}' = word"),
+            format!("word IN ('{value}')"),
+            format!("word IN ('{value}', 'zz')"),
+            format!("NOT word <> '{value}'"),
+            format!("word LIKE '{value}'"),
+            format!("word BETWEEN '{value}' AND '{value}'"),
+            format!("word = ANY(ARRAY['{value}'])"),
+            format!("word IS NOT DISTINCT FROM '{value}'"),
+            format!("concat(word, '') = '{value}'"),
+        ] {
+            let sql = format!("SELECT count(*) FROM billing.cases_spelled.t WHERE {condition}");
+            assert_eq!(world.every_way(&sql).await.unwrap(), [[count]], "{sql}");
+        }
+    }
+}
+
+/// F12: WHERE is sent to MariaDB, and so is LIMIT; a filter that is only known while the question runs, or of a kind that is not sent, does no harm.
+#[tokio::test(flavor = "multi_thread")]
+async fn mariadb_gets_what_it_can_do_and_keeps_the_rest_from_failing() {
+    let world = world("cases_maria").await;
+    let t = "billing.cases_maria.t";
+    for (sql, wanted, rows) in [
+        (format!("SELECT id FROM {t} WHERE id > 390 AND id <> 395"), "WHERE", 9),
+        (format!("SELECT id FROM {t} LIMIT 3"), "LIMIT 3", 3),
+        (format!("SELECT id, big FROM {t} WHERE id > 5 ORDER BY id DESC LIMIT 2"), "LIMIT 2", 2),
+        (format!("SELECT count(*) FROM {t} WHERE id BETWEEN 10 AND 20"), "COUNT(*)", 1),
+    ] {
+        let sent = one(&world, "billing", &sql).await;
+        assert!(sent.sql.contains(wanted), "{sql}: {}", sent.sql);
+        assert_eq!(moved(&world, "billing", &sql).await, rows, "{sql}: {}", sent.sql);
+    }
+    for (sql, expected) in [
+        (format!("SELECT count(*) FROM {t} WHERE word ~ '^a ?$' AND id < 100"), "49"),
+        (format!("SELECT count(*) FROM {t} WHERE id = (SELECT max(id) FROM {t} WHERE md5(word) = md5('b'))"), "1"),
+        (format!("SELECT count(*) FROM {t} x WHERE EXISTS (SELECT 1 FROM {t} y WHERE y.id = x.id + 1 AND y.word < x.word)"), "199"),
+        (format!("SELECT id FROM {t} WHERE word SIMILAR TO '(a|b)' AND id BETWEEN 1 AND 5 ORDER BY word, id LIMIT 1"), "4"),
+    ] {
+        assert_eq!(world.every_way(&sql).await.unwrap_or_else(|error| panic!("{sql}\n{error:?}")), [[expected]], "{sql}");
     }
 }
 

@@ -56,6 +56,9 @@ pub struct SourceUse {
     pub ms: f64,
     pub queued_ms: f64,
     pub forecast_rows: Option<u64>,
+    /// Of VERIFY, which asks twice: `on` for what was read with push-down, `off` for what was read without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pushdown: Option<String>,
 }
 
 /// A metric definition that was used.
@@ -82,7 +85,8 @@ impl Receipt {
         for source in &self.sources {
             let forecast = source.forecast_rows.map(|rows| format!(" (forecast {})", thousands(rows))).unwrap_or_default();
             let plural = if source.rows == 1 { "row" } else { "rows" };
-            parts.push(format!("{} {} {plural}{forecast}, {}, {:.0} ms", source.source, thousands(source.rows), ByteSize(source.bytes), source.ms));
+            let way = source.pushdown.as_ref().map(|way| format!(" with push-down {way}")).unwrap_or_default();
+            parts.push(format!("{}{way} {} {plural}{forecast}, {}, {:.0} ms", source.source, thousands(source.rows), ByteSize(source.bytes), source.ms));
         }
         let first = parts.join(" · ");
         let policies = if self.policies.is_empty() { String::new() } else { format!(" · {}", self.policies.join(", ")) };
@@ -121,7 +125,16 @@ mod tests {
             as_of: Timestamp::from_millis(0),
             skew_ms: 12,
             tables: vec![],
-            sources: vec![SourceUse { source: "app_pg".into(), statements: 1, rows: 1204, bytes: 47_104, ms: 12.0, queued_ms: 0.0, forecast_rows: Some(1190) }],
+            sources: vec![SourceUse {
+                source: "app_pg".into(),
+                statements: 1,
+                rows: 1204,
+                bytes: 47_104,
+                ms: 12.0,
+                queued_ms: 0.0,
+                forecast_rows: Some(1190),
+                pushdown: None,
+            }],
             definitions: vec![],
             keys: None,
             policies: vec![],

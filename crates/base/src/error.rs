@@ -15,6 +15,8 @@ pub enum ErrorCode {
     NoPermit,
     /// A source cannot be reached.
     SourceUnreachable,
+    /// A source answers, and refuses the login that the configuration has for it.
+    LoginRefused,
     /// A source broke in the middle of a statement.
     SourceBroke,
     /// Cancelled by somebody, or a statement timeout at the source (the detail says which).
@@ -99,10 +101,11 @@ pub enum Blame {
 }
 
 impl ErrorCode {
-    pub const ALL: [Self; 37] = [
+    pub const ALL: [Self; 38] = [
         Self::OverBudget,
         Self::NoPermit,
         Self::SourceUnreachable,
+        Self::LoginRefused,
         Self::SourceBroke,
         Self::Cancelled,
         Self::RecoveryConflict,
@@ -150,6 +153,7 @@ impl ErrorCode {
             Self::OverBudget => "53400",
             Self::NoPermit => "53300",
             Self::SourceUnreachable => "08001",
+            Self::LoginRefused => "08004",
             Self::SourceBroke => "08006",
             Self::Cancelled => "57014",
             Self::RecoveryConflict => "40001",
@@ -202,7 +206,7 @@ impl ErrorCode {
         match self {
             Self::OverBudget | Self::NotFreshEnough => 422,
             Self::NoPermit => 429,
-            Self::SourceUnreachable | Self::SourceBroke => 502,
+            Self::SourceUnreachable | Self::LoginRefused | Self::SourceBroke => 502,
             Self::Cancelled => 499,
             Self::RecoveryConflict | Self::OutOfResources => 503,
             Self::BadPassword => 401,

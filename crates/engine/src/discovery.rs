@@ -314,6 +314,7 @@ mod tests {
             rows_estimate: None,
             bytes_estimate: None,
             comment: None,
+            unique: Vec::new(),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::membership::Joins;
 use crate::push_down::{cut_plan, regroup};
 use crate::replay::read_once;
 use crate::scan::{LakeScan, SourceScan};
-use crate::shortcuts::whole_sorts;
+use crate::shortcuts::{share_expressions, whole_sorts};
 use arrow::datatypes::{FieldRef, Schema};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::datasource::source_as_provider;
@@ -34,6 +34,7 @@ pub(crate) async fn plan(bound: Authorized<Bound>, pushdown: PushDown, memory_by
     let optimized = bound.plan().state.optimize(&bound.plan().plan).map_err(from_datafusion)?;
     let optimized = if pushdown == PushDown::Off { optimized } else { regroup(optimized, &bound.plan().state).map_err(from_datafusion)? };
     let optimized = cut_plan(optimized, pushdown).and_then(in_turn).map_err(from_datafusion)?;
+    let optimized = share_expressions(optimized, &bound.plan().state).map_err(from_datafusion)?;
     let mut state = bound.plan().state.clone();
     let options = &mut state.config_mut().options_mut().optimizer;
     options.hash_join_inlist_pushdown_max_distinct_values = KEYS_MAX;

@@ -36,10 +36,19 @@ pub struct QueryRun {
     state: Mutex<State>,
     ended: OnceLock<Ended>,
     admissions: Mutex<HashMap<SourceName, Admission>>,
-    forecasts: Mutex<HashMap<SourceName, u64>>,
+    forecasts: Mutex<HashMap<(SourceName, Option<&'static str>), u64>>,
+    ways: Mutex<Vec<Way>>,
     lake_reads: Mutex<Vec<Arc<LakeRead>>>,
     keys_sent: Mutex<Vec<KeysSent>>,
     timer: OnceLock<tokio::task::AbortHandle>,
+}
+
+/// One of the ways in which a question is asked that is asked more than once: where it begins among all that was read.
+#[derive(Debug, Clone, Copy)]
+struct Way {
+    word: &'static str,
+    statements_before: usize,
+    lake_reads_before: usize,
 }
 
 /// One table of the lake, read for a query.
@@ -71,6 +80,7 @@ impl LakeRead {
             ms: self.elapsed_micros.load(Ordering::Relaxed) as f64 / 1000.0,
             queued_ms: 0.0,
             forecast_rows: Some(self.forecast_rows),
+            pushdown: None,
         }
     }
 }
@@ -109,6 +119,7 @@ impl QueryRun {
             ended: OnceLock::new(),
             admissions: Mutex::default(),
             forecasts: Mutex::default(),
+            ways: Mutex::default(),
             lake_reads: Mutex::default(),
             keys_sent: Mutex::default(),
             timer: OnceLock::new(),
@@ -129,7 +140,18 @@ impl QueryRun {
     }
 
     pub fn forecast(&self, source: &SourceName, rows: u64) {
-        *self.forecasts.lock().unwrap_or_else(PoisonError::into_inner).entry(source.clone()).or_default() += rows;
+        *self.forecasts.lock().unwrap_or_else(PoisonError::into_inner).entry((source.clone(), self.way())).or_default() += rows;
+    }
+
+    /// From here on, what is read is told apart in the receipt under this word.
+    pub fn begin_way(&self, word: &'static str) {
+        let statements_before = self.ledger.read().len();
+        let lake_reads_before = self.lake_reads.lock().unwrap_or_else(PoisonError::into_inner).len();
+        self.ways.lock().unwrap_or_else(PoisonError::into_inner).push(Way { word, statements_before, lake_reads_before });
+    }
+
+    fn way(&self) -> Option<&'static str> {
+        self.ways.lock().unwrap_or_else(PoisonError::into_inner).last().map(|way| way.word)
     }
 
     pub(crate) fn reads_lake(&self, read: Arc<LakeRead>) {
@@ -150,6 +172,12 @@ impl QueryRun {
         let admission = self.admissions.lock().unwrap_or_else(PoisonError::into_inner).get(source).cloned();
         let admission = admission.ok_or_else(|| Error::internal("a scan of a source that was not admitted").with_detail(format!("source {source}")))?;
         admission.permit().await
+    }
+
+    /// Permits for more sessions of a source that are free, at most so many.
+    pub fn spare_permits(&self, source: &SourceName, most: usize) -> Vec<Permit> {
+        let admission = self.admissions.lock().unwrap_or_else(PoisonError::into_inner).get(source).cloned();
+        admission.map(|admission| admission.spare(most)).unwrap_or_default()
     }
 
     /// Statements and sessions that nobody will use any more go back to their sources.
@@ -266,22 +294,25 @@ impl QueryRun {
 
     fn source_uses(&self) -> Vec<SourceUse> {
         let forecasts = self.forecasts.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let ways = self.ways.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let way = |at: usize, before: fn(&Way) -> usize| ways.iter().rev().find(|way| before(way) <= at).map(|way| way.word);
         let mut uses: Vec<SourceUse> = Vec::new();
-        for reading in self.ledger.read() {
-            let forecast_rows = forecasts.get(&reading.source).copied();
-            let name = reading.source.to_string();
-            match uses.iter_mut().find(|known| known.source == name) {
+        for (at, reading) in self.ledger.read().into_iter().enumerate() {
+            let way = way(at, |way| way.statements_before);
+            let forecast_rows = forecasts.get(&(reading.source.clone(), way)).copied();
+            let (source, pushdown) = (reading.source.to_string(), way.map(str::to_owned));
+            match uses.iter_mut().find(|known| known.source == source && known.pushdown == pushdown) {
                 Some(known) => add(known, &reading),
                 None => {
-                    let mut fresh = SourceUse { source: name, statements: 0, rows: 0, bytes: 0, ms: 0.0, queued_ms: 0.0, forecast_rows };
+                    let mut fresh = SourceUse { source, statements: 0, rows: 0, bytes: 0, ms: 0.0, queued_ms: 0.0, forecast_rows, pushdown };
                     add(&mut fresh, &reading);
                     uses.push(fresh);
                 }
             }
         }
-        for read in self.lake_reads.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-            let read = read.read();
-            match uses.iter_mut().find(|known| known.source == read.source) {
+        for (at, read) in self.lake_reads.lock().unwrap_or_else(PoisonError::into_inner).iter().enumerate() {
+            let read = SourceUse { pushdown: way(at, |way| way.lake_reads_before).map(str::to_owned), ..read.read() };
+            match uses.iter_mut().find(|known| known.source == read.source && known.pushdown == read.pushdown) {
                 Some(known) => *known = together(known, &read),
                 None => uses.push(read),
             }
@@ -304,6 +335,7 @@ fn together(a: &SourceUse, b: &SourceUse) -> SourceUse {
         ms: to_micros(a.ms + b.ms),
         queued_ms: to_micros(a.queued_ms + b.queued_ms),
         forecast_rows: a.forecast_rows.zip(b.forecast_rows).map(|(a, b)| a + b),
+        pushdown: a.pushdown.clone(),
     }
 }
 

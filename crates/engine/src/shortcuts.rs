@@ -15,9 +15,11 @@
 use crate::moments::WholeDays;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{DFSchemaRef, FunctionalDependencies, Result, ScalarValue};
+use datafusion::execution::SessionState;
 use datafusion::logical_expr::logical_plan::Distinct;
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan};
+use datafusion::optimizer::common_subexpr_eliminate::CommonSubexprEliminate;
 use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use datafusion::physical_plan::ExecutionPlan;
@@ -85,6 +87,12 @@ pub(crate) fn whole_sorts(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn Execut
 
 type Rule = Arc<dyn OptimizerRule + Send + Sync>;
 
+/// What is computed twice is computed once, under a name of its own. That name says nothing to whoever reads a plan, and hides what is
+/// behind it from a source: so this comes last, when sources have got their parts.
+pub(crate) fn share_expressions(plan: LogicalPlan, state: &SessionState) -> Result<LogicalPlan> {
+    Optimizer::with_rules(vec![Arc::new(CommonSubexprEliminate::new())]).optimize(plan, state, |_, _| {})
+}
+
 /// The planner's rules, with a guard around those that take such shortcuts, and after each simplification our own for dates.
 pub(crate) fn optimizer_rules() -> Vec<Rule> {
     let guarded = |rule: Rule| match rule.name() {
@@ -95,7 +103,7 @@ pub(crate) fn optimizer_rules() -> Vec<Rule> {
         _ => rule,
     };
     let mut rules = Vec::new();
-    for rule in Optimizer::new().rules {
+    for rule in Optimizer::new().rules.into_iter().filter(|rule| rule.name() != CommonSubexprEliminate::new().name()) {
         let simplifies = rule.name() == "simplify_expressions";
         rules.push(guarded(rule));
         if simplifies {

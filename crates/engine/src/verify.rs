@@ -43,8 +43,10 @@ struct Told {
 
 /// Errors: those of the question, when both ways end in the same; XX000 when the two ways do not agree.
 pub(crate) async fn verify(planning: &PlanningSession<'_>, shared: &Arc<Shared>, statement: Statement, params: &[Parameter]) -> Result<Answer> {
+    planning.run.begin_way("on");
     let on = told(planning, statement.clone(), params, PushDown::On).await;
     planning.run.release();
+    planning.run.begin_way("off");
     let off = told(planning, statement, params, PushDown::Off).await;
     let (on, off) = match (on, off) {
         (Ok(on), Ok(off)) => (on, off),

@@ -10,6 +10,9 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use weir_base::{Error, ErrorCode, Result, SourceName};
 
+/// One in so many sessions is left to others by whoever takes more than it needs.
+const RESERVE_SHARE: usize = 4;
+
 /// What a permit is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
@@ -181,6 +184,21 @@ impl Admission {
         Ok(Permit::new(self.guard.source.clone(), self.guard.limits.clone(), meter, self.cancel.child_token(), slot))
     }
 
+    /// Permits for more sessions than the query has, at most so many, without waiting: none while somebody waits for the source, and a
+    /// quarter of its sessions (at least one) stays free for others.
+    pub fn spare(&self, most: usize) -> Vec<Permit> {
+        let guard = &self.guard;
+        let reserve = (guard.limits.connections / RESERVE_SHARE).max(1);
+        let mut permits = Vec::new();
+        while permits.len() < most && guard.waiting.load(Ordering::Relaxed) == 0 && guard.slots.available_permits() > reserve {
+            let Ok(slot) = guard.slots.clone().try_acquire_owned() else { break };
+            let meter = self.ledger.open(&guard.source, &guard.limits, Duration::ZERO);
+            let slot = Slot { held: Some(slot), group: self.group.clone() };
+            permits.push(Permit::new(guard.source.clone(), guard.limits.clone(), meter, self.cancel.child_token(), slot));
+        }
+        permits
+    }
+
     fn needs_more_at_once(&self) -> Error {
         Error::new(ErrorCode::NoPermit, format!("query needs more connections to source {} at once than it allows", self.guard.source))
             .with_detail(format!("limits.connections allows {}", self.guard.limits.connections))
@@ -263,6 +281,21 @@ mod tests {
         assert_eq!(guard.load().in_use, 1);
         drop(third);
         assert_eq!(guard.load().in_use, 0);
+    }
+
+    #[tokio::test]
+    async fn spare_permits_leave_some_for_others_and_never_wait() {
+        let guard = guard(4, 10);
+        let admission = guard.admit(1, &Ledger::new(), &CancellationToken::new()).await.unwrap();
+        let first = admission.permit().await.unwrap();
+        let more = admission.spare(9);
+        assert_eq!((more.len(), guard.load().in_use), (2, 3));
+        assert_eq!(admission.spare(1).len(), 0);
+        let _other = guard.permit(Purpose::Health).await.unwrap();
+        drop((first, more));
+        assert_eq!(guard.load().in_use, 1);
+        let alone = super::tests::guard(1, 10).admit(1, &Ledger::new(), &CancellationToken::new()).await.unwrap();
+        assert_eq!(alone.spare(3).len(), 0);
     }
 
     #[tokio::test]

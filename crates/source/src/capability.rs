@@ -36,11 +36,11 @@ pub enum Operand<'a> {
     Decimal(i128),
     Text(&'a str),
     Bytes(&'a [u8]),
-    /// Days since 1970-01-01.
+    /// Days since 1970-01-01; the extremes are the infinities.
     Date(i32),
     /// Microseconds since midnight.
     Time(i64),
-    /// Microseconds since 1970-01-01, with or without a zone as the column has.
+    /// Microseconds since 1970-01-01, with or without a zone as the column has; the extremes are the infinities.
     Timestamp(i64),
 }
 

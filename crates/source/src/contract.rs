@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The Source contract: what a connector does. SQL text goes in, Arrow comes out, and nothing happens without a `Permit`.
 
+use crate::arms::{alike, different, unchanged};
 use crate::expression::unknown_function;
-use crate::{Aggregate, Argument, Dialect, Function, KeysMax, Operation, Reason, Support, TableStatistics, Term, Written};
+use crate::{Aggregate, Argument, Dialect, Function, KeysMax, Operation, Reason, Support, TableStatistics, Term, Window, Written};
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, SchemaRef};
 use async_trait::async_trait;
@@ -43,6 +44,19 @@ pub trait Source: Send + Sync + std::fmt::Debug {
         Err(Reason::new("aggregate", "aggregates are not known to mean the same in the source"))
     }
 
+    /// Writes a window function with a result of this type, when the source computes exactly ours. `over` is the window in
+    /// parentheses, written for this source.
+    fn window(&self, window: Window, argument: Option<&Term>, over: &str, result: &DataType) -> Written {
+        let _ = (window, argument, over, result);
+        Err(Reason::new("window", "window functions are not known to mean the same in the source"))
+    }
+
+    /// The values of one column of a UNION ALL, one from each of its arms, written so that they are of one type there while each
+    /// keeps its value. All are read as one type here.
+    fn arms(&self, values: &[&Term]) -> std::result::Result<Vec<Term>, Reason> {
+        if alike(values) { Ok(unchanged(values)) } else { Err(different()) }
+    }
+
     /// Version, role, rights and clock of the server, over a live connection.
     async fn probe(&self, permit: Permit) -> Result<Health>;
 
@@ -62,6 +76,25 @@ pub trait Source: Send + Sync + std::fmt::Debug {
     /// Runs one read-only statement. Errors before the first batch come from the call, later ones from the stream; a
     /// source that breaks is an error, never a short answer. The permit lives as long as the stream.
     async fn fetch(&self, permit: Permit, statement: Statement) -> Result<Fetched>;
+
+    /// How many sessions may read one large table together.
+    fn parallel_reads(&self) -> usize {
+        1
+    }
+
+    /// Conditions that split a table into so many parts, each row in one of them. The reason says why it is read by one session.
+    fn parts(&self, table: &SourceTable, count: usize) -> std::result::Result<Vec<String>, Reason> {
+        let _ = (table, count);
+        Err(Reason::new("single_read", "sessions of this source cannot see one snapshot, so one of them reads the table"))
+    }
+
+    /// Runs statements that each read a part of what `whole` reads, one a permit, so that all see the same rows. A source that cannot, runs
+    /// `whole` under the first permit. Errors: as those of `fetch`; when one part fails, so do all.
+    async fn fetch_parts(&self, permits: Vec<Permit>, whole: Statement, parts: Vec<Statement>) -> Result<Vec<Fetched>> {
+        let _ = parts;
+        let first = permits.into_iter().next().ok_or_else(|| weir_base::Error::internal("a table is read without a permit"))?;
+        Ok(vec![self.fetch(first, whole).await?])
+    }
 
     /// Closes idle connections; running statements end with their streams.
     async fn close(&self);
@@ -191,6 +224,15 @@ pub struct SourceTable {
     pub rows_estimate: Option<u64>,
     pub bytes_estimate: Option<u64>,
     pub comment: Option<String>,
+    /// Columns, by their places, that together tell all rows apart and are never NULL. It may be old: nothing may be wrong where it is.
+    pub unique: Vec<Vec<usize>>,
+}
+
+impl SourceTable {
+    /// Where columns of these names stand; `None` when one is not listed.
+    pub fn places(&self, names: &[String]) -> Option<Vec<usize>> {
+        names.iter().map(|name| self.columns.iter().position(|column| column.name == *name)).collect()
+    }
 }
 
 /// One column as the source describes it, and the Arrow type it is read as.

@@ -120,6 +120,33 @@ pub trait Dialect: Send + Sync + std::fmt::Debug {
         Some(Comparison::whole(format!("{} = {right}", left.sql)))
     }
 
+    /// `left = right`, or both are NULL. `None` as for `same`.
+    fn same_or_missing(&self, left: &Term, right: &Term) -> Option<Comparison> {
+        let same = self.same(left, right)?.sql;
+        Some(Comparison::whole(format!("({same} OR ({} AND {}))", self.null_test(left, true), self.null_test(right, true))))
+    }
+
+    /// Whether the source looks for the partners of a row under `same_or_missing` without comparing each row with each other.
+    fn hashes_missing(&self) -> bool {
+        false
+    }
+
+    /// Whether GROUP BY has ROLLUP, CUBE and GROUPING SETS with the meaning that they have here, and a function GROUPING of all keys.
+    fn has_grouping_sets(&self) -> bool {
+        false
+    }
+
+    /// Whether tables can be joined fully on equalities.
+    fn joins_fully(&self) -> bool {
+        false
+    }
+
+    /// A NULL of the type, where the source needs to be told which. `None` where it has no such type.
+    fn missing(&self, data_type: &DataType) -> Option<String> {
+        let _ = data_type;
+        None
+    }
+
     /// `term LIKE pattern`; the text of the pattern is given as it is, the escape character too. Error: as for literals.
     fn like(&self, term: &Term, pattern: Pattern<'_>) -> Result<String> {
         let text = self.literal(Operand::Text(pattern.text), &DataType::Utf8)?;

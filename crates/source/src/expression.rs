@@ -82,6 +82,10 @@ pub enum Function<'a> {
     TrimBoth,
     /// Where a text, a literal that is not empty, begins in another one, in letters from 1 on; 0 for nowhere.
     Position,
+    /// What a JSON object has under a key, or a list at a place (from 0 on, from its end below), both literals: `json -> key`.
+    Member,
+    /// The same as a text: `json ->> key`.
+    MemberText,
     /// A timestamp without a zone cut to its `year`, `quarter`, `month`, `week`, `day`, `hour`, `minute` or `second`.
     Truncate(&'a str),
 }
@@ -109,6 +113,20 @@ impl Aggregate {
             Self::BoolOr => "bool_or",
         }
     }
+}
+
+/// A function over the rows around each row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Window {
+    RowNumber,
+    Rank,
+    DenseRank,
+    /// The value of the row before, or behind; NULL where there is none.
+    Lag,
+    Lead,
+    First,
+    Last,
+    Aggregate(Aggregate),
 }
 
 /// One argument of a function.

@@ -14,7 +14,10 @@ impl Maker<'_> {
         for _ in 0..more {
             let (right, other) = self.part(depth);
             let word = if free { "JOIN" } else { *self.chance.pick(&["JOIN", "JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"]) };
-            let key = self.join_key(&scope, &other);
+            let key = match self.join_key(&scope, &other) {
+                key if word != "FULL JOIN" && self.chance.percent(12) => key.replace(" = ", " IS NOT DISTINCT FROM "),
+                key => key,
+            };
             scope.columns.extend(other.columns);
             scope.unique = scope.unique.zip(other.unique).map(|(a, b)| [a, b].concat());
             let more = match word {

@@ -15,6 +15,7 @@ mod make_interval;
 pub(crate) mod names;
 mod narrow;
 mod operators;
+mod order_inputs;
 mod outer_aliases;
 mod output_names;
 mod placeholders;
@@ -160,6 +161,7 @@ async fn bind_known(session: &PlanningSession<'_>, mut statement: Statement) -> 
         resolved.insert(typed.to_string(), found);
     }
     outer_aliases::make_plain(&mut statement, &resolved);
+    order_inputs::make_plain(&mut statement, &resolved);
     rewrite::make_exact(&mut statement, &resolved);
     let names = OutputNames::give(&mut statement);
     operators::adapt(&mut statement)?;

@@ -42,7 +42,7 @@ struct Scope {
 type Place = (usize, usize);
 
 /// The SELECTs that are open, the innermost last.
-struct Scopes<'r> {
+pub(super) struct Scopes<'r> {
     resolved: &'r BTreeMap<String, Resolved>,
     open: Vec<Scope>,
     next: usize,
@@ -51,11 +51,11 @@ struct Scopes<'r> {
 }
 
 impl<'r> Scopes<'r> {
-    fn over(resolved: &'r BTreeMap<String, Resolved>) -> Self {
+    pub(super) fn over(resolved: &'r BTreeMap<String, Resolved>) -> Self {
         Self { resolved, open: Vec::new(), next: 0, with_query: Vec::new() }
     }
 
-    fn enter_query(&mut self, query: &Query) {
+    pub(super) fn enter_query(&mut self, query: &Query) {
         let select = match query.body.as_ref() {
             SetExpr::Select(select) => Some(select),
             _ => None,
@@ -66,14 +66,14 @@ impl<'r> Scopes<'r> {
         self.with_query.push(select.is_some());
     }
 
-    fn leave_query(&mut self) {
+    pub(super) fn leave_query(&mut self) {
         if self.with_query.pop() == Some(true) {
             self.open.pop();
         }
     }
 
     /// Whether the SELECT was opened now, and not with its query.
-    fn enter_select(&mut self, select: &Select) -> bool {
+    pub(super) fn enter_select(&mut self, select: &Select) -> bool {
         let now = self.with_query.last() != Some(&true);
         if now {
             self.open(select);
@@ -81,7 +81,7 @@ impl<'r> Scopes<'r> {
         now
     }
 
-    fn leave_select(&mut self) {
+    pub(super) fn leave_select(&mut self) {
         if self.with_query.last() != Some(&true) {
             self.open.pop();
         }
@@ -129,6 +129,21 @@ impl<'r> Scopes<'r> {
         let depth = self.open.iter().rposition(|scope| scope.items.iter().any(means))?;
         let scope = &self.open[depth];
         scope.items.iter().position(means).map(|index| (depth, (scope.number, index)))
+    }
+
+    /// The one table of the innermost query that has this column. Of a single table whose columns are not known, `an_input` says whether
+    /// it must have it.
+    pub(super) fn table_with(&self, column: &Ident, an_input: bool) -> Option<String> {
+        let name = column.value.to_lowercase();
+        let items = &self.open.last()?.items;
+        if let [Item { called, columns: None, .. }] = items.as_slice() {
+            return an_input.then(|| called.clone());
+        }
+        let mut having = items.iter().filter(|item| item.columns.as_ref().is_none_or(|columns| columns.contains(&name)));
+        match (having.next(), having.next()) {
+            (Some(Item { called, columns: Some(_), .. }), None) => Some(called.clone()),
+            _ => None,
+        }
     }
 
     /// Whether the planner could take the first part of a qualifier that means a table at this depth for a column.

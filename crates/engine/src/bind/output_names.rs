@@ -75,7 +75,7 @@ impl OutputNames {
                 continue;
             }
             let SelectItem::UnnamedExpr(expr) = item else { continue };
-            let repeated = !plain.insert(expr.to_string());
+            let repeated = !plain.insert(meant(expr));
             if is_column(expr) && !repeated && !starred {
                 continue;
             }
@@ -171,6 +171,15 @@ fn unaliased(item: &SelectItem) -> Option<&Expr> {
 
 fn is_column(expr: &Expr) -> bool {
     matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
+}
+
+/// The same text for the same column, however it was typed.
+fn meant(expr: &Expr) -> String {
+    match expr {
+        Expr::Identifier(name) => folded(name),
+        Expr::CompoundIdentifier(parts) => parts.iter().map(folded).collect::<Vec<_>>().join("."),
+        other => other.to_string(),
+    }
 }
 
 fn folded(ident: &Ident) -> String {

@@ -76,7 +76,7 @@ fn function_meant(function: &ScalarFunction, schema: &DFSchema) -> Option<Expr> 
             Some(numbers::truncate().call(vec![arguments[0].clone(), digits]))
         }
         "date_trunc" => singular(arguments).map(with),
-        "ceil" | "floor" if matches!(type_of(0), Some(DataType::Decimal128(..))) => Some(numbers::truncate().call(vec![with(arguments.clone()), lit(0_i64)])),
+        name @ ("ceil" | "floor") if matches!(type_of(0), Some(DataType::Decimal128(..))) => Some(numbers::whole(name == "ceil").call(arguments.clone())),
         "replace" | "encode" | "regexp_count" => texts::meant(function),
         "concat" | "concat_ws" => Some(with(arguments.iter().map(|argument| spelled(argument, schema)).collect())),
         "coalesce" | "greatest" | "least" | "nullif" => doubles(arguments, schema).map(with),

@@ -78,6 +78,7 @@ fn written(node: &Expr) -> Option<Expr> {
         "time_plus" => operator(Operator::Plus),
         "time_minus" => operator(Operator::Minus),
         "interval_times" => operator(Operator::Multiply),
+        name if crate::text_kinds::operator(name).is_some() => crate::text_kinds::operator(name).and_then(operator),
         "interval_length" | "as_text" | "as_letter" | "not_negative" | "positive" | "a_sine" | "finite" | "round_to_even" => arguments.first().cloned(),
         _ => None,
     }

@@ -93,6 +93,35 @@ pub(super) fn to_even() -> Scalar {
     )
 }
 
+/// `ceil` and `floor` of a decimal: a whole number, which can have one digit more.
+pub(super) fn whole(up: bool) -> Scalar {
+    match up {
+        true => Scalar::any("ceil", 1, whole_type, |arrays, returns| whole_numbers(arrays, returns, true)),
+        false => Scalar::any("floor", 1, whole_type, |arrays, returns| whole_numbers(arrays, returns, false)),
+    }
+}
+
+fn whole_type(types: &[DataType], _: &[Option<&ScalarValue>]) -> Result<DataType> {
+    let [DataType::Decimal128(precision, scale)] = types else { return internal_err!("no whole number of {types:?}") };
+    let digits = i16::from(*precision) - i16::from(*scale) + i16::from(*scale > 0);
+    Ok(DataType::Decimal128(u8::try_from(digits).unwrap_or(DECIMAL128_MAX_PRECISION).clamp(1, DECIMAL128_MAX_PRECISION), 0))
+}
+
+fn whole_numbers(arrays: &[ArrayRef], returns: &DataType, up: bool) -> Result<ArrayRef> {
+    let (DataType::Decimal128(_, scale), DataType::Decimal128(precision, _)) = (arrays[0].data_type(), returns) else {
+        return internal_err!("no whole number of {}", arrays[0].data_type());
+    };
+    let too_large = || out_of_range("a decimal needs more digits than there are");
+    let unit = 10_i128.checked_pow(u32::from(scale.unsigned_abs())).ok_or_else(too_large)?;
+    let cut = |value: i128| match (*scale > 0, up) {
+        (true, true) => Ok(-(-value).div_euclid(unit)),
+        (true, false) => Ok(value.div_euclid(unit)),
+        _ => value.checked_mul(unit).ok_or_else(too_large),
+    };
+    let made: Result<Decimal128Array> = arrays[0].as_primitive::<Decimal128Type>().iter().map(|value| value.map(cut).transpose()).collect();
+    checked_decimal(made?, *precision, 0)
+}
+
 /// `trunc(decimal, digits)`, exact.
 pub(super) fn truncate() -> Scalar {
     Scalar::any("numeric_trunc", 2, truncated_type, truncated)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A date that meets a timestamp becomes one of its kind. The planner would go through nanoseconds, which most years do not fit.
+//! A date or a text that meets a timestamp becomes one of its kind. The planner would go through nanoseconds, which most years do not fit.
 
 use arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
@@ -42,14 +42,18 @@ fn target(expr: &Expr, schema: &DFSchema) -> Option<DataType> {
     let types: Vec<DataType> = sides.into_iter().filter_map(|side| side.get_type(schema).ok()).collect();
     let timestamps = types.iter().filter(|data_type| matches!(data_type, DataType::Timestamp(..)));
     let met = timestamps.max_by_key(|data_type| matches!(data_type, DataType::Timestamp(_, Some(_))))?;
-    types.contains(&DataType::Date32).then(|| met.clone())
+    types.iter().any(meets).then(|| met.clone())
 }
 
 fn turned(side: Expr, target: &DataType, schema: &DFSchema) -> Expr {
     match side.get_type(schema) {
-        Ok(DataType::Date32) => cast(side, target.clone()),
+        Ok(from) if meets(&from) => cast(side, target.clone()),
         _ => side,
     }
+}
+
+fn meets(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Date32 | DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
 fn compares(op: Operator) -> bool {

@@ -5,6 +5,7 @@ mod at_zone;
 mod coalesce;
 mod convert;
 mod days;
+mod infinite;
 mod meet;
 mod pattern;
 mod read;
@@ -32,6 +33,7 @@ use weir_base::Result;
 
 /// Adds the rule that reads texts and casts as PostgreSQL does, and `timezone`.
 pub(crate) fn register(state: &mut SessionState) -> Result<()> {
+    state.register_function_rewrite(Arc::new(infinite::InfiniteBounds)).map_err(from_datafusion)?;
     state.register_function_rewrite(Arc::new(meet::MeetTimestamps)).map_err(from_datafusion)?;
     state.add_analyzer_rule(Arc::new(rule::ReadMoments));
     state.register_function_rewrite(Arc::new(days::DaysAsMidnights)).map_err(from_datafusion)?;
@@ -57,6 +59,9 @@ pub(crate) fn plain(expr: Expr) -> PlanResult<Expr> {
 }
 
 fn written(node: &Expr) -> Option<Expr> {
+    if let Expr::Literal(value, _) = node {
+        return infinite::shown(value).map(|text| Expr::Literal(ScalarValue::from(text), None));
+    }
     let Expr::ScalarFunction(function) = node else { return None };
     let convert = (function.func.inner().as_ref() as &dyn std::any::Any).downcast_ref::<Convert>()?;
     let inner = Box::new(function.args.first()?.clone());

@@ -78,7 +78,8 @@ impl Writer<'_> {
                 Some(false) => "1 = 0".to_owned(),
                 None => "1 = NULL".to_owned(),
             })),
-            Expr::BinaryExpr(BinaryExpr { op: Operator::RegexMatch | Operator::RegexIMatch | Operator::RegexNotMatch | Operator::RegexNotIMatch, .. }) => {
+            Expr::BinaryExpr(BinaryExpr { left, op: Operator::RegexMatch, right }) => self.regex(left, right),
+            Expr::BinaryExpr(BinaryExpr { op: Operator::RegexIMatch | Operator::RegexNotMatch | Operator::RegexNotIMatch, .. }) => {
                 Condition::Kept(regex_dialect())
             }
             Expr::Between(Between { expr, negated: false, low, high }) => {
@@ -223,6 +224,24 @@ impl Writer<'_> {
         if like.negated { written.negated() } else { written }
     }
 
+    /// Of a pattern that begins with plain letters, at least those are looked for.
+    fn regex(&self, text: &Expr, pattern: &Expr) -> Condition {
+        let prefix = match as_literal(pattern) {
+            Some(ScalarValue::Utf8(Some(pattern)) | ScalarValue::Utf8View(Some(pattern)) | ScalarValue::LargeUtf8(Some(pattern))) => plain_prefix(pattern),
+            _ => None,
+        };
+        let (Some(prefix), Ok(term)) = (prefix, self.total(text)) else { return Condition::Kept(regex_dialect()) };
+        let pattern = format!("{}%", prefix.replace('_', "\\_"));
+        let pattern = Pattern { text: &pattern, escape: '\\' };
+        let written = Condition::with_support(self.scope.source.support(&Operation::Like(pattern), &term.meaning), || {
+            self.scope.source.dialect().like(&term, pattern).map(Sent::whole)
+        });
+        match written {
+            Condition::Exact(sent) | Condition::Superset(sent, _) => Condition::Superset(sent, regex_dialect()),
+            Condition::Kept(_) => Condition::Kept(regex_dialect()),
+        }
+    }
+
     fn in_list(&self, inner: &Expr, list: &[Expr], negated: bool) -> Condition {
         let term = match self.total(inner) {
             Ok(term) => term,
@@ -277,6 +296,13 @@ pub(crate) fn same(left: &Term, right: &Term, source: &dyn Source) -> Result<Sen
     same.ok_or_else(|| Reason::new("collation", "the two sides have different collations").with_remedy("give both columns one collation"))
 }
 
+/// As `same`, and NULLs are equal too.
+pub(super) fn same_or_missing(left: &Term, right: &Term, source: &dyn Source) -> Result<Sent, Reason> {
+    comparable_terms(left, right, Operation::Distinguish, source)?;
+    let same = source.dialect().same_or_missing(left, right);
+    same.ok_or_else(|| Reason::new("collation", "the two sides have different collations").with_remedy("give both columns one collation"))
+}
+
 /// Both values as they stand in our order.
 fn ordered(left: &Term, right: &Term, source: &dyn Source) -> Result<(String, String), Reason> {
     comparable_terms(left, right, Operation::Order, source)?;
@@ -300,6 +326,18 @@ fn comparable_terms(left: &Term, right: &Term, needed: Operation<'_>, source: &d
         }
     }
     Ok(())
+}
+
+/// The letters that every text matched by a regular expression begins with, when it says so in the plainest way: `^letters…`.
+fn plain_prefix(pattern: &str) -> Option<String> {
+    let rest = pattern.strip_prefix('^').filter(|rest| !rest.contains('|'))?;
+    let plain = |letter: &char| letter.is_alphanumeric() || " _-,:;/@=<>\"'!~&".contains(*letter);
+    let mut prefix: String = rest.chars().take_while(plain).collect();
+    // What may be there no time, or several, is not looked for.
+    if matches!(rest[prefix.len()..].chars().next(), Some('*' | '?' | '{')) {
+        prefix.pop();
+    }
+    (!prefix.is_empty()).then_some(prefix)
 }
 
 fn as_literal(expr: &Expr) -> Option<&ScalarValue> {
@@ -333,4 +371,28 @@ fn kept_types(column: &Column) -> Condition {
     let what = if column.name.is_empty() { "the value beside it".to_owned() } else { format!("column {}", column.name) };
     let reason = Reason::new("type", format!("the constant is not of the type of {what}, and a conversion at the source could change its meaning"));
     Condition::Kept(reason.with_remedy(format!("cast the constant to {}", column.native_type)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_regular_expression_begins_with_what_is_plain() {
+        for (pattern, prefix) in [
+            ("^name 1", Some("name 1")),
+            ("^ab.*c$", Some("ab")),
+            ("^abc?", Some("ab")),
+            ("^abc+d", Some("abc")),
+            ("^ä_1{2}", Some("ä_")),
+            ("^a*", None),
+            ("^(ab)", None),
+            ("^a|b", None),
+            ("abc", None),
+            ("^", None),
+            ("^\\d", None),
+        ] {
+            assert_eq!(plain_prefix(pattern).as_deref(), prefix, "{pattern}");
+        }
+    }
 }

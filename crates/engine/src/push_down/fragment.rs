@@ -75,7 +75,7 @@ impl Fragment {
     pub fn open_terms(&self) -> Option<Vec<Term>> {
         match self.open.as_ref()? {
             Open::Table { terms, .. } => Some(terms.clone()),
-            Open::Block(block) => Some(block.terms()),
+            Open::Block(block) => Some(block.early_terms()),
         }
     }
 
@@ -88,7 +88,7 @@ impl Fragment {
             }
             Some(Open::Block(block)) => {
                 let mut block = block.as_ref().clone();
-                conditions.iter().for_each(|condition| block.filter((*condition).to_owned()));
+                conditions.iter().for_each(|condition| block.filter_early((*condition).to_owned()));
                 Ok(block.fragment()?.sql)
             }
             _ => Ok(self.sql.clone()),

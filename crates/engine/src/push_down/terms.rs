@@ -66,15 +66,20 @@ pub(crate) fn type_of(expr: &Expr, scope: Scope<'_>) -> Result<DataType, Reason>
 }
 
 fn written_literal(literal: &ScalarValue, source: &dyn Source) -> Written {
-    let value = operand(literal).ok_or_else(|| Reason::new("literal", "a constant of this type is not written for a source"))?;
+    let unwritten = || Reason::new("literal", "a constant of this type is not written for a source");
     let data_type = match literal.data_type() {
         unsigned if unsigned.is_unsigned_integer() => {
-            return Err(Reason::new("literal", "a constant of this type is not written for a source"));
+            return Err(unwritten());
         }
         DataType::Utf8View | DataType::LargeUtf8 => DataType::Utf8,
         DataType::BinaryView | DataType::LargeBinary => DataType::Binary,
         other => other,
     };
+    if literal.is_null() {
+        let sql = source.dialect().missing(&data_type).ok_or_else(unwritten)?;
+        return Ok(Term::of_constant(sql, data_type));
+    }
+    let value = operand(literal).ok_or_else(unwritten)?;
     let sql = source.dialect().literal(value, &data_type).map_err(|error| Reason::new("literal", error.message().to_owned()))?;
     Ok(Term::of_constant(sql, data_type))
 }
@@ -118,10 +123,14 @@ fn scalar(function: &ScalarFunction, whole: &Expr, scope: Scope<'_>) -> Written 
         ("round", [number]) => return call(Function::Round, &[*number, &Expr::Literal(ScalarValue::Int64(Some(0)), None)], whole, scope),
         ("round", [_, _]) => Function::Round,
         ("numeric_trunc", [_, _]) => Function::Cut,
+        // Only the optimizer is not to know that it is the value itself.
+        ("member", [itself]) => return value(itself, scope),
         ("ltrim", [_]) => Function::TrimStart,
         ("rtrim", [_]) => Function::TrimEnd,
         ("btrim", [_]) => Function::TrimBoth,
         ("strpos", [_, _]) => Function::Position,
+        ("json_member", [_, _]) => Function::Member,
+        ("json_member_text", [_, _]) => Function::MemberText,
         ("nullif" | "greatest" | "least", [a, b]) => return value(&as_case(function.func.name(), a, b), scope),
         ("lower" | "upper" | "initcap", _) => return Err(case_folding()),
         (name, _) if name.starts_with("regexp") => return Err(regex_dialect()),
@@ -161,6 +170,9 @@ fn named(field: &Expr) -> Result<String, Reason> {
 }
 
 fn call(function: Function<'_>, arguments: &[&Expr], whole: &Expr, scope: Scope<'_>) -> Written {
+    if arguments.iter().any(|argument| matches!(argument, Expr::Literal(literal, _) if literal.is_null())) {
+        return Err(Reason::new("literal", "what is made of a NULL is made here"));
+    }
     let terms: Vec<Term> = arguments.iter().map(|argument| value(argument, scope)).collect::<Result<_, _>>()?;
     let operands = arguments.iter().map(|argument| if let Expr::Literal(value, _) = argument { operand(value) } else { None });
     let arguments: Vec<Argument<'_>> = terms.iter().zip(operands).map(|(term, literal)| Argument { term, literal }).collect();

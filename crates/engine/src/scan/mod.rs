@@ -4,6 +4,7 @@
 mod as_text;
 mod lake;
 mod notes;
+mod parts;
 mod predicate;
 mod remote;
 mod row_filter;

@@ -3,13 +3,14 @@
 
 use super::as_text::may_not_fit;
 use super::notes::Notes;
+use super::parts;
 use super::running_query;
 use crate::arithmetic::conditions_in_turn;
 use crate::arithmetic::settled_batch;
 use crate::discovery::SourceHandle;
 use crate::errors::carry;
 use crate::key_use::KeysSent;
-use crate::push_down::{Fragment, FragmentRequest, ROWS_WORTH_A_FILTER, TextOf, cut, kept_here, key_filters};
+use crate::push_down::{Fragment, FragmentRequest, ROWS_WORTH_A_FILTER, TextOf, as_kept, cut, kept_here, key_filters};
 use crate::run::QueryRun;
 use crate::sizes::{Size, source_size};
 use crate::text_kinds;
@@ -140,12 +141,18 @@ impl TableProvider for SourceTableProvider {
         let wide = self.widened(projection, &kept)?;
         let mut fragment = cut(&FragmentRequest { projection: &wide, ..asked }).map_err(carry)?;
         fragment.kept.extend(self.notes.all());
+        match parts::told(table, &fragment, !filters.is_empty(), source) {
+            Some(Ok(pushed)) => fragment.pushed.push(pushed),
+            Some(Err(reason)) => fragment.kept.push(as_kept("reading in parts".to_owned(), reason)),
+            None => {}
+        }
         let schema = Arc::new(self.schema.project(&wide)?);
         let sent = self.size().filtered(filters.iter().filter(|filter| !kept.contains(filter)), &unqualified);
         let size = fragment.limit.map_or_else(|| sent.clone(), |limit| sent.clone().at_most(limit));
         let stays = size.clone().filtered(&kept, &unqualified).rows / size.rows;
         let statistics = size.projected(&wide).statistics(&schema);
-        let scan = Arc::new(SourceScan::new(self.handle.clone(), fragment, schema, statistics));
+        let scan = SourceScan { table: Some(self.table.clone()), ..SourceScan::new(self.handle.clone(), fragment, schema, statistics) };
+        let scan = Arc::new(scan);
         filtered(session, scan, kept, projection.len(), stays)
     }
 }
@@ -177,6 +184,8 @@ fn filtered(session: &dyn Session, scan: Arc<SourceScan>, kept: Vec<Expr>, width
 pub(crate) struct SourceScan {
     pub handle: Arc<SourceHandle>,
     pub fragment: Fragment,
+    /// The one table that the statement reads as it stands there.
+    pub table: Option<Arc<SourceTable>>,
     statistics: Arc<Statistics>,
     /// Set once somebody asked; from then on everybody tells the same.
     forecast: OnceLock<Forecast>,
@@ -189,7 +198,7 @@ impl SourceScan {
     pub fn new(handle: Arc<SourceHandle>, fragment: Fragment, schema: SchemaRef, statistics: Statistics) -> Self {
         let properties =
             PlanProperties::new(EquivalenceProperties::new(schema), Partitioning::UnknownPartitioning(1), EmissionType::Incremental, Boundedness::Bounded);
-        Self { handle, fragment, statistics: Arc::new(statistics), forecast: OnceLock::new(), late: Vec::new(), properties: Arc::new(properties) }
+        Self { handle, fragment, table: None, statistics: Arc::new(statistics), forecast: OnceLock::new(), late: Vec::new(), properties: Arc::new(properties) }
     }
 
     /// The scan without what joins above it find out.
@@ -305,11 +314,13 @@ impl ExecutionPlan for SourceScan {
             if let Some(rows) = likely_rows {
                 permit.meter().forecast(rows);
             }
-            let fetched = handle.source.fetch(permit, statement).await.map_err(|error| failed(&handle, error))?;
-            for used in tables {
-                run.ages.report(TableAge { table: used.name, placement: "live", as_of: fetched.as_of });
+            let fetched = parts::fetch(&scan, &run, permit, statement).await.map_err(|error| failed(&handle, error))?;
+            for (used, part) in tables.iter().flat_map(|used| fetched.iter().map(move |part| (used, part))) {
+                run.ages.report(TableAge { table: used.name.clone(), placement: "live", as_of: part.as_of });
             }
-            Ok::<_, DataFusionError>(fetched.batches.map(move |batch| batch.map_err(|error| failed(&handle, error)).and_then(|batch| rename(&batch, &target))))
+            // The first error is the last item that anybody takes, and whoever drops this ends all statements.
+            let batches = stream::select_all(fetched.into_iter().map(|part| part.batches));
+            Ok::<_, DataFusionError>(batches.map(move |batch| batch.map_err(|error| failed(&handle, error)).and_then(|batch| rename(&batch, &target))))
         };
         Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream::once(opening).try_flatten())))
     }
@@ -330,7 +341,7 @@ fn worth(keys: usize, likely_rows: Option<u64>, distinct: Option<usize>) -> bool
 /// A source that is not as it was when its tables were listed is looked at again for the next query.
 fn failed(handle: &SourceHandle, error: Error) -> DataFusionError {
     let changed = matches!(error.code(), ErrorCode::UnknownTable | ErrorCode::UnknownColumn | ErrorCode::UnknownSchema | ErrorCode::TypeMismatch);
-    let gone = matches!(error.code(), ErrorCode::SourceUnreachable | ErrorCode::SourceBroke);
+    let gone = matches!(error.code(), ErrorCode::SourceUnreachable | ErrorCode::LoginRefused | ErrorCode::SourceBroke);
     if changed || gone {
         handle.forget();
     }

@@ -25,6 +25,7 @@ fn table(columns: &[&str]) -> SourceTable {
         name: "t".into(),
         kind: TableKind::Table,
         columns: columns.iter().map(column).collect(),
+        unique: Vec::new(),
         rows_estimate: Some(10),
         bytes_estimate: None,
         comment: None,

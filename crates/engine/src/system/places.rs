@@ -47,6 +47,7 @@ impl Look {
         match &self.catalog {
             _ if refused(self.catalog.as_ref().err()) || refused(self.health.as_ref().err()) => "refused",
             Ok(_) => "reachable",
+            Err(error) if error.code() == ErrorCode::LoginRefused => "login refused",
             Err(_) => "unreachable",
         }
     }
@@ -55,14 +56,36 @@ impl Look {
         self.known(|health| health.account_writes).map(|writes| if writes { "can write" } else { "read-only" })
     }
 
-    fn note(&self) -> Option<String> {
+    /// What cannot be listed or read of it, and what its account may do.
+    fn note(&self, principal: &Principal) -> Option<String> {
         let mut notes = match (&self.catalog, &self.health) {
             (Err(error), _) => return Some(told(error)),
             (Ok(catalog), health) => catalog.warnings.iter().cloned().chain(health.as_ref().err().map(ToString::to_string)).collect::<Vec<_>>(),
         };
+        notes.extend(self.unreadable(principal));
         let account = self.known(|health| health.account_note.clone()).filter(|note| !notes.contains(note));
         notes.extend(account.map(|note| format!("account: {note}")));
         (!notes.is_empty()).then(|| notes.join("; "))
+    }
+}
+
+/// The names of so many columns that cannot be read are told; the rest are counted.
+const UNREADABLE_NAMED_MAX: usize = 3;
+
+impl Look {
+    /// Columns that are left out of their tables, which stay.
+    fn unreadable(&self, principal: &Principal) -> Option<String> {
+        let catalog = self.catalog.as_ref().ok()?;
+        let source = self.handle.name().as_str();
+        let seen = catalog.tables().iter().filter(|table| principal.may_see(&TableName::new(source, &table.schema, &table.name)));
+        let bad = |table: &std::sync::Arc<weir_source::SourceTable>| {
+            let columns = table.columns.iter().filter(|column| column.degraded.is_some());
+            columns.map(|column| format!("{}.{}.{}", table.schema, table.name, column.name)).collect::<Vec<_>>()
+        };
+        let bad: Vec<String> = seen.flat_map(bad).collect();
+        let more = bad.len().checked_sub(UNREADABLE_NAMED_MAX).filter(|more| *more > 0).map(|more| format!(" and {more} more")).unwrap_or_default();
+        let named = bad.iter().take(UNREADABLE_NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
+        (!bad.is_empty()).then(|| format!("cannot be read: {named}{more} (system.columns says why)"))
     }
 }
 
@@ -93,7 +116,7 @@ pub(super) async fn sources(shared: &Shared, principal: &Principal) -> Result<Re
         .number("waiting", load().map(|load| count(load.waiting as u64)))
         .number("rows_per_query", rows.iter().map(|row| row.handle.guard.limits().rows_per_query.and_then(count)))
         .number("bytes_per_query", rows.iter().map(|row| row.handle.guard.limits().bytes_per_query.and_then(count)))
-        .text("note", rows.iter().map(Look::note))
+        .text("note", rows.iter().map(|row| row.note(principal)))
         .batch()
 }
 

@@ -2,12 +2,16 @@
 //! Kinds of text: a uuid, an enum or JSON is read as text and compared as what it is. The kind travels as metadata of the field.
 
 mod json;
+mod member;
 mod rule;
 mod uuid;
 mod words;
 
 use arrow::datatypes::{DataType, Field};
 use datafusion::execution::SessionState;
+use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::logical_expr::Operator;
+use datafusion::logical_expr::planner::ExprPlanner;
 use std::collections::HashMap;
 use std::sync::Arc;
 use weir_source::Column;
@@ -32,9 +36,17 @@ pub(crate) struct Labels {
     labels: Vec<String>,
 }
 
-/// Adds the rule that compares and sorts kinds of text as what they are.
+/// Adds the operators of JSON, and the rule that compares and sorts kinds of text as what they are.
 pub(crate) fn register(state: &mut SessionState) {
+    let mut planners: Vec<Arc<dyn ExprPlanner>> = vec![Arc::new(member::Members)];
+    planners.extend(state.expr_planners().iter().cloned());
+    *state = SessionStateBuilder::new_from_existing(state.clone()).with_expr_planners(planners).build();
     state.add_analyzer_rule(Arc::new(rule::CompareKinds));
+}
+
+/// The operator that a function of this name stands for.
+pub(crate) fn operator(function: &str) -> Option<Operator> {
+    member::operator(function)
 }
 
 /// The field of a source's column. Every column may be NULL whatever the source declares: a policy or a zero date can make one.

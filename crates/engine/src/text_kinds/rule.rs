@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The rule that compares and sorts kinds of text as what they are, and refuses what PostgreSQL has no operator for.
 
+use super::member::Member;
 use super::words::{Word, Work, canonical_json, canonical_uuid, rank};
 use super::{Labels, TextKind};
 use crate::errors::carry;
@@ -65,7 +66,7 @@ fn by_rank(order: Vec<Sort>, schema: &DFSchema) -> Vec<Sort> {
 }
 
 /// The kind of an expression; a literal has none and takes that of the other side.
-fn kind_of(expr: &Expr, schema: &DFSchema) -> Option<TextKind> {
+pub(super) fn kind_of(expr: &Expr, schema: &DFSchema) -> Option<TextKind> {
     match expr {
         Expr::Column(column) => TextKind::of(schema.field_from_column(column).ok()?.metadata()),
         Expr::OuterReferenceColumn(field, _) => TextKind::of(field.metadata()),
@@ -73,8 +74,12 @@ fn kind_of(expr: &Expr, schema: &DFSchema) -> Option<TextKind> {
         Expr::ScalarSubquery(subquery) => TextKind::of(subquery.subquery.schema().fields().first()?.metadata()),
         Expr::ScalarFunction(function) if same_kind(function.name()) => function.args.iter().find_map(|argument| kind_of(argument, schema)),
         Expr::ScalarFunction(function) => {
-            let word = (function.func.inner().as_ref() as &dyn std::any::Any).downcast_ref::<Word>()?;
-            word.gives_uuid().then_some(TextKind::Uuid)
+            let inner = function.func.inner().as_ref() as &dyn std::any::Any;
+            match (inner.downcast_ref::<Word>(), inner.downcast_ref::<Member>()) {
+                (Some(word), _) => word.gives_uuid().then_some(TextKind::Uuid),
+                (_, Some(member)) => member.kind(),
+                _ => None,
+            }
         }
         Expr::Case(Case { when_then_expr, else_expr, .. }) => {
             let mut results = when_then_expr.iter().map(|(_, result)| result).chain(else_expr);

@@ -18,12 +18,14 @@ const CAUSES: [(&str, &str); 9] = [
     ("deadline exceeded", "no answer in time"),
 ];
 
-/// Opening a session failed: 08001.
+/// Opening a session failed: 08001, or 08004 where the login was refused.
 pub(super) fn unreachable(source: &SourceName, error: &DriverError) -> Error {
-    let hint = match error.status {
-        Status::Unauthenticated | Status::Unauthorized => "check user, password and role in the source's options",
-        _ => "check the source's address and options, and that the warehouse can be reached from here",
-    };
+    if matches!(error.status, Status::Unauthenticated | Status::Unauthorized) {
+        return Error::new(ErrorCode::LoginRefused, format!("source {source} refused the login"))
+            .with_detail(codes(error))
+            .with_hint("check user, password and role in the source's options");
+    }
+    let hint = "check the source's address and options, and that the warehouse can be reached from here";
     Error::new(ErrorCode::SourceUnreachable, format!("source {source} is unreachable")).with_detail(codes(error)).with_hint(hint)
 }
 

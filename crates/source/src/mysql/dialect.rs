@@ -157,6 +157,31 @@ impl Dialect for MySqlDialect {
         })
     }
 
+    fn same_or_missing(&self, left: &Term, right: &Term) -> Option<Comparison> {
+        let texts = left.meaning.data_type == DataType::Utf8;
+        if texts && (left.meaning.collation != right.meaning.collation || type_word(&left.meaning.native_type) == "enum") {
+            return None;
+        }
+        let bytewise = texts && bytewise_text(&left.meaning, "=").is_some();
+        let sql = match bytewise {
+            true => format!("({} <=> {} AND {} <=> {})", left.sql, right.sql, forms::bytes(left), forms::bytes(right)),
+            false if texts => format!("{} <=> {}", left.sql, right.sql),
+            false => format!("{} <=> {}", forms::value(left), forms::value(right)),
+        };
+        Some(Comparison::whole(sql))
+    }
+
+    fn missing(&self, data_type: &DataType) -> Option<String> {
+        let word = match data_type {
+            DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => "SIGNED".to_owned(),
+            DataType::Decimal128(precision, scale) => format!("DECIMAL({precision},{scale})"),
+            DataType::Utf8 => "CHAR".to_owned(),
+            DataType::Date32 => "DATE".to_owned(),
+            _ => return None,
+        };
+        Some(format!("CAST(NULL AS {word})"))
+    }
+
     /// Letter by letter under a binary collation, and before that as an index may know it.
     fn like(&self, term: &Term, pattern: Pattern<'_>) -> Result<String> {
         let text = text_literal(pattern.text);

@@ -52,6 +52,7 @@ impl Failure {
     /// While connecting and logging in.
     pub(super) fn at_connect(self, source: &SourceName, address: &Address) -> Error {
         let unreachable = |message: String| Error::new(ErrorCode::SourceUnreachable, message);
+        let refused = |message: String| Error::new(ErrorCode::LoginRefused, message);
         let place = address.place();
         match self {
             Self::Ours(error) => error,
@@ -60,11 +61,11 @@ impl Failure {
                 .with_detail(format!("{place}: {error}"))
                 .with_hint("check that the server runs, and host, port and ssl-mode in the url of the source"),
             Self::Server(error) => match error.code {
-                1044 | 1045 | 1698 | 1862 | 3118 => unreachable(format!("source {source} refused the login of user {}", address.user))
+                1044 | 1045 | 1698 | 1862 | 3118 => refused(format!("source {source} refused the login of user {}", address.user))
                     .with_detail(format!("{place}: {} (server error {})", login_refused(error.code), error.code))
                     .with_hint("check user, password and database in the url of the source, and the account's grants"),
                 1040 | 1203 | 1226 => too_many_connections(source, error.code),
-                1049 => unreachable(format!("cannot connect to source {source}"))
+                1049 => refused(format!("cannot connect to source {source}"))
                     .with_detail(format!("{place}: there is no database {}", address.database.as_deref().unwrap_or_default())),
                 code => unreachable(format!("cannot connect to source {source}")).with_detail(format!("{place}: server error {code}")),
             },

@@ -3,6 +3,7 @@
 //! the socket and rows go from the packet into Arrow without a stop between.
 
 mod address;
+mod arms;
 mod attribution;
 mod calendar;
 mod decode;
@@ -29,8 +30,8 @@ mod wire;
 pub use dialect::MySqlDialect;
 
 use crate::{
-    Aggregate, Argument, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Function, Health, KeysMax, Operation, Source, SourceSpec, SourceTable,
-    Statement, Support, TableStatistics, Term, Written,
+    Aggregate, Argument, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Function, Health, KeysMax, Operation, Reason, Source, SourceSpec,
+    SourceTable, Statement, Support, TableStatistics, Term, Window, Written,
 };
 use address::Address;
 use arrow::datatypes::DataType;
@@ -98,6 +99,14 @@ impl Source for MySql {
 
     fn function(&self, function: Function<'_>, arguments: &[Argument<'_>], result: &DataType) -> Written {
         functions::function(function, arguments, result)
+    }
+
+    fn window(&self, window: Window, argument: Option<&Term>, over: &str, result: &DataType) -> Written {
+        functions::window(window, argument, over, result)
+    }
+
+    fn arms(&self, values: &[&Term]) -> std::result::Result<Vec<Term>, Reason> {
+        arms::arms(values)
     }
 
     fn aggregate(&self, aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType) -> Written {

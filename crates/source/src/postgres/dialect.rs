@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How SQL is written for PostgreSQL: exact names and typed literals that leave the column, and so its index, alone.
 
-use crate::{Column, Dialect, KeysMax, Operand};
+use crate::{Column, Comparison, Dialect, KeysMax, Operand, Term};
 use arrow::datatypes::DataType;
 use weir_base::{CalendarDay, DAY_MICROS, Error, ErrorCode, Result};
 
@@ -21,7 +21,9 @@ impl Dialect for PostgresDialect {
             Operand::Decimal(unscaled) => decimal(unscaled, data_type),
             Operand::Text(text) => Ok(format!("{}::text", quoted(text)?)),
             Operand::Bytes(bytes) => Ok(format!("'\\x{}'::bytea", hex(bytes))),
-            Operand::Date(days) => Ok(format!("'{}'::date", date(i64::from(days)))),
+            Operand::Date(days) => {
+                Ok(format!("'{}'::date", infinity(i64::from(days), (i32::MIN.into(), i32::MAX.into())).unwrap_or_else(|| date(i64::from(days)))))
+            }
             Operand::Time(micros) => Ok(format!("'{}'::time", time(micros))),
             Operand::Timestamp(micros) => Ok(timestamp(micros, data_type)),
         }
@@ -29,6 +31,8 @@ impl Dialect for PostgresDialect {
 
     fn literal_for(&self, value: Operand<'_>, column: &Column) -> Result<String> {
         match value {
+            // Beside an enum a bare literal is read as one of its labels, whatever schema its type is in.
+            Operand::Text(text) if column.labels.is_some() => quoted(text),
             Operand::Text(text) if super::mapping::base_type(&column.native_type) == "uuid" => Ok(format!("{}::uuid", quoted(text)?)),
             Operand::Int(oid) if super::mapping::base_type(&column.native_type) == "oid" => Ok(format!("'{oid}'::oid")),
             _ => self.literal(value, &column.data_type),
@@ -56,6 +60,33 @@ impl Dialect for PostgresDialect {
     /// An array is one value, hashed by the server; a text may have a gigabyte.
     fn keys_max(&self) -> KeysMax {
         KeysMax { list: usize::MAX, text_bytes: 64 * 1024 * 1024 }
+    }
+
+    /// Arrays hold NULLs equal, and unlike an OR their equality can be hashed.
+    fn same_or_missing(&self, left: &Term, right: &Term) -> Option<Comparison> {
+        let form = match &left.meaning.data_type {
+            DataType::Int16 | DataType::Int32 | DataType::Int64 => "::int8",
+            DataType::Utf8 if left.meaning.read_as.is_none() && left.meaning.collation != right.meaning.collation => "::text COLLATE \"C\"",
+            DataType::Utf8 if left.meaning.read_as.is_none() => "::text",
+            _ => "",
+        };
+        Some(Comparison::whole(format!("ARRAY[{}{form}] = ARRAY[{}{form}]", left.sql, right.sql)))
+    }
+
+    fn hashes_missing(&self) -> bool {
+        true
+    }
+
+    fn has_grouping_sets(&self) -> bool {
+        true
+    }
+
+    fn joins_fully(&self) -> bool {
+        true
+    }
+
+    fn missing(&self, data_type: &DataType) -> Option<String> {
+        super::functions::word(data_type).ok().map(|word| format!("NULL::{word}"))
     }
 
     fn has_booleans(&self) -> bool {
@@ -152,10 +183,22 @@ fn time(micros: i64) -> String {
 }
 
 fn timestamp(micros: i64, data_type: &DataType) -> String {
-    let clock = time(micros.rem_euclid(DAY_MICROS));
     let zoned = matches!(data_type, DataType::Timestamp(_, Some(_)));
     let (zone, word) = if zoned { ("+00", "timestamptz") } else { ("", "timestamp") };
-    format!("'{}'::{word}", dated(micros.div_euclid(DAY_MICROS), &format!(" {clock}{zone}")))
+    let finite = || {
+        let clock = time(micros.rem_euclid(DAY_MICROS));
+        dated(micros.div_euclid(DAY_MICROS), &format!(" {clock}{zone}"))
+    };
+    format!("'{}'::{word}", infinity(micros, (i64::MIN, i64::MAX)).unwrap_or_else(finite))
+}
+
+/// The extremes are the infinities.
+fn infinity(value: i64, extremes: (i64, i64)) -> Option<String> {
+    match value {
+        value if value == extremes.0 => Some("-infinity".to_owned()),
+        value if value == extremes.1 => Some("infinity".to_owned()),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -194,6 +237,8 @@ mod tests {
         assert_eq!(literal(Operand::Date(0), &DataType::Date32), "'1970-01-01'::date");
         assert_eq!(literal(Operand::Date(-2_440_588), &DataType::Date32), "'4714-11-24 BC'::date");
         assert_eq!(literal(Operand::Date(-719_163), &DataType::Date32), "'0001-12-31 BC'::date");
+        assert_eq!(literal(Operand::Date(i32::MAX), &DataType::Date32), "'infinity'::date");
+        assert_eq!(literal(Operand::Timestamp(i64::MIN), &zoned), "'-infinity'::timestamptz");
         assert_eq!(literal(Operand::Timestamp(-1), &plain), "'1969-12-31 23:59:59.999999'::timestamp");
         assert_eq!(literal(Operand::Timestamp(253_402_300_799_000_000), &zoned), "'9999-12-31 23:59:59+00'::timestamptz");
         assert_eq!(literal(Operand::Time(86_399_999_999), &DataType::Time64(TimeUnit::Microsecond)), "'23:59:59.999999'::time");

@@ -86,10 +86,10 @@ pub fn of_connecting(source: &SourceName, endpoint: &Endpoint, user: &str, error
         return unreachable(source, endpoint, &plain_cause(error));
     };
     match db.code().code() {
-        "28P01" | "28000" => Error::new(ErrorCode::SourceUnreachable, format!("source {source} refused the login of user {user}"))
+        "28P01" | "28000" => Error::new(ErrorCode::LoginRefused, format!("source {source} refused the login of user {user}"))
             .with_detail(format!("{}, at {endpoint}", quote(db)))
             .with_hint(format!("check user and password in the url of source {source}")),
-        "3D000" => Error::new(ErrorCode::SourceUnreachable, format!("source {source} has no such database"))
+        "3D000" => Error::new(ErrorCode::LoginRefused, format!("source {source} has no such database"))
             .with_detail(format!("{}, at {endpoint}", quote(db)))
             .with_hint(format!("check the database in the url of source {source}")),
         "53300" => full(source, db),

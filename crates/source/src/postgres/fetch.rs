@@ -33,7 +33,7 @@ pub struct Fetcher {
 }
 
 /// The way from the running statement to the one who reads its batches.
-struct Outlet {
+pub(super) struct Outlet {
     head: Option<oneshot::Sender<Result<AsOf>>>,
     as_of: Option<AsOf>,
     batches: mpsc::Sender<Result<RecordBatch>>,
@@ -53,16 +53,29 @@ impl Fetcher {
     /// Runs a statement. Errors before the first batch come from here, later ones from the stream.
     pub async fn fetch(self: &Arc<Self>, permit: Permit, statement: Statement) -> Result<Fetched> {
         permit.meter().describe(statement.shown());
-        let (head, first) = oneshot::channel();
-        let (batches, stream) = mpsc::channel(BATCHES_IN_FLIGHT_MAX);
+        let (outlet, fetched) = Outlet::new();
         let fetcher = self.clone();
-        tokio::spawn(async move {
-            let outlet = Outlet { head: Some(head), as_of: None, batches };
-            fetcher.run(permit, statement, outlet).await;
-        });
-        let as_of = first.await.map_err(|_| Error::internal("statement ended without a word"))??;
-        let batches: BatchStream = Box::pin(futures::stream::unfold(stream, |mut stream| async move { stream.recv().await.map(|item| (item, stream)) }));
-        Ok(Fetched { as_of, batches })
+        tokio::spawn(async move { fetcher.run(permit, statement, outlet).await });
+        fetched.await
+    }
+
+    /// Runs a statement in the transaction that the session is in, and ends it.
+    pub(super) async fn read_part(&self, lease: Lease, statement: Statement, mut outlet: Outlet) {
+        let cancel = match lease.permit() {
+            Ok(permit) => permit.cancel_token().clone(),
+            Err(error) => return outlet.fail(error).await,
+        };
+        let attempt = async {
+            let started = tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Err(Stop::Abandon(failure::cancelled(&self.pool.opener().source))),
+                () = outlet.unread() => return Err(Stop::Unread),
+                started = self.prepare(&lease, &statement) => started.map_err(Prepared::into_stop)?,
+            };
+            self.stream(&lease, Started { in_transaction: true, ..started }, &mut outlet).await
+        };
+        let stopped = attempt.await.map_err(Stop::abandoned);
+        end(stopped, lease, outlet).await;
     }
 
     async fn run(&self, permit: Permit, statement: Statement, mut outlet: Outlet) {
@@ -86,26 +99,7 @@ impl Fetcher {
             }
             stopped = self.attempt(&mut lease, &statement, &cancel, &mut outlet).await;
         }
-        match stopped {
-            Ok(()) => {
-                meter.end(Outcome::Done);
-                lease.give_back();
-            }
-            Err(Stop::Failed(error)) => {
-                meter.end(outcome_of(&error));
-                lease.give_back();
-                outlet.fail(error).await;
-            }
-            Err(Stop::Abandon(error)) => {
-                meter.end(outcome_of(&error));
-                drop(lease);
-                outlet.fail(error).await;
-            }
-            Err(Stop::Unread) => {
-                meter.end(Outcome::Cancelled);
-                drop(lease);
-            }
-        }
+        end(stopped, lease, outlet).await;
     }
 
     /// Runs the statement once.
@@ -155,7 +149,7 @@ impl Fetcher {
         let sinks = self.sinks(source, statement, &wires).map_err(Prepared::Failed)?;
         let as_of = as_of(source, &preamble).map_err(Prepared::Failed)?;
         let batches = Batches::new(statement.schema(), sinks);
-        Ok(Started { as_of, batches, began, described, copy })
+        Ok(Started { as_of, batches, began, described, copy, in_transaction: false })
     }
 
     /// A reader for each column. Error: the server returns other columns than the engine was told, which is a bug here or a changed table.
@@ -216,6 +210,9 @@ impl Fetcher {
         }
         if !rows.complete() {
             return Err(Stop::Abandon(failure::broke(source)));
+        }
+        if started.in_transaction {
+            client.batch_execute("COMMIT").await.map_err(|error| self.statement_failed(&error, started.began).abandoned())?;
         }
         self.finish(lease, started, outlet).await
     }
@@ -299,6 +296,8 @@ struct Started {
     began: Instant,
     described: tokio_postgres::Statement,
     copy: Option<tokio_postgres::Statement>,
+    /// A transaction is open that ends with the rows.
+    in_transaction: bool,
 }
 
 enum Prepared {
@@ -334,7 +333,47 @@ impl Stop {
     }
 }
 
+/// The meter and the session get to know how it ended, and then the reader.
+async fn end(stopped: std::result::Result<(), Stop>, lease: Lease, outlet: Outlet) {
+    let meter = match lease.permit() {
+        Ok(permit) => permit.meter().clone(),
+        Err(error) => return outlet.fail(error).await,
+    };
+    match stopped {
+        Ok(()) => {
+            meter.end(Outcome::Done);
+            lease.give_back();
+        }
+        Err(Stop::Failed(error)) => {
+            meter.end(outcome_of(&error));
+            lease.give_back();
+            outlet.fail(error).await;
+        }
+        Err(Stop::Abandon(error)) => {
+            meter.end(outcome_of(&error));
+            drop(lease);
+            outlet.fail(error).await;
+        }
+        Err(Stop::Unread) => {
+            meter.end(Outcome::Cancelled);
+            drop(lease);
+        }
+    }
+}
+
 impl Outlet {
+    /// An outlet, and what comes out of it once the first batch is there.
+    pub(super) fn new() -> (Self, impl Future<Output = Result<Fetched>>) {
+        let (head, first) = oneshot::channel();
+        let (batches, stream) = mpsc::channel(BATCHES_IN_FLIGHT_MAX);
+        let fetched = async move {
+            let as_of = first.await.map_err(|_| Error::internal("statement ended without a word"))??;
+            let batches: BatchStream = Box::pin(futures::stream::unfold(stream, |mut stream| async move { stream.recv().await.map(|item| (item, stream)) }));
+            Ok(Fetched { as_of, batches })
+        };
+        (Self { head: Some(head), as_of: None, batches }, fetched)
+    }
+
     /// The first batch is there, or there is none: the caller of `fetch` gets its answer.
     fn open(&mut self) {
         if let (Some(head), Some(as_of)) = (self.head.take(), self.as_of) {

@@ -13,17 +13,19 @@
 //! | casts | to a type that holds every value | exact |
 //! | `floor`, `ceil`, `round`, `trunc` | decimals, to constant places | exact |
 //! | `length`, `substring`, `\|\|`, `trim`, `strpos` | texts | exact |
+//! | `->`, `->>` | jsonb, with a constant key or place | exact; never json, which may hold what is no text |
 //! | `extract`, `date_trunc` | date, timestamp without a zone | exact for whole fields |
 //! | `count`, `min`, `max`, `bool_and`, `bool_or` | what is told apart or sorted as here | exact |
 //! | `sum` | whole numbers, decimals | exact |
 //! | `sum` | floating point numbers | never: the last digits depend on the order of the rows (`float_order`) |
+//! | `row_number`, `rank`, `dense_rank`, `lag`, `lead`, `first_value`, `last_value`, and the aggregates over windows | as above | exact |
 
 use super::mapping::base_type;
 use super::support::{changed_by_policy, support};
 use super::value::Policies;
 use crate::capability::Operand;
 use crate::expression::unknown_function;
-use crate::{Aggregate, Argument, Function, Operation, Reason, Support, Term, Written};
+use crate::{Aggregate, Argument, Function, Operation, Reason, Support, Term, Window, Written};
 use arrow::datatypes::DataType;
 
 /// The largest number of digits that a decimal of ours has.
@@ -56,6 +58,7 @@ pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], resul
         (Function::Position, [text, searched]) if plain_text(text.term) && searches(searched) => {
             computed(cast(&format!("strpos({}, {})", text.term.sql, searched.term.sql), result)?, result, text.term.total)
         }
+        (Function::Member | Function::MemberText, [json, step]) => member(function, json.term, step, result),
         (Function::Extract(field), [moment]) => extract(field, moment.term, result),
         (Function::Truncate(unit), [moment]) => truncate(unit, moment.term, result),
         _ => Err(unknown_function()),
@@ -63,8 +66,28 @@ pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], resul
 }
 
 pub(super) fn aggregate(aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType, policies: Policies) -> Written {
+    aggregate_over(aggregate, argument, distinct, "", result, policies)
+}
+
+/// Functions that take a row by its place; `over` is the window in parentheses.
+pub(super) fn window(window: Window, argument: Option<&Term>, over: &str, result: &DataType, policies: Policies) -> Written {
+    let numbered = |word: &str| Ok(Term::computed(format!("{word}() OVER {over}"), "int8", DataType::Int64, true));
+    let taken = |word: &str| argument.map(|value| value.written(format!("{word}({}) OVER {over}", value.sql))).ok_or_else(unknown_function);
+    match window {
+        Window::RowNumber => numbered("row_number"),
+        Window::Rank => numbered("rank"),
+        Window::DenseRank => numbered("dense_rank"),
+        Window::Lag => taken("lag"),
+        Window::Lead => taken("lead"),
+        Window::First => taken("first_value"),
+        Window::Last => taken("last_value"),
+        Window::Aggregate(aggregate) => aggregate_over(aggregate, argument, false, &format!(" OVER {over}"), result, policies),
+    }
+}
+
+fn aggregate_over(aggregate: Aggregate, argument: Option<&Term>, distinct: bool, over: &str, result: &DataType, policies: Policies) -> Written {
     let Some(argument) = argument else {
-        return if aggregate == Aggregate::Count && !distinct { computed("count(*)".to_owned(), result, true) } else { Err(unknown_function()) };
+        return if aggregate == Aggregate::Count && !distinct { computed(format!("count(*){over}"), result, true) } else { Err(unknown_function()) };
     };
     if distinct {
         exact(support(&Operation::Distinguish, &argument.meaning, policies))?;
@@ -74,11 +97,13 @@ pub(super) fn aggregate(aggregate: Aggregate, argument: Option<&Term>, distinct:
         Aggregate::Count => {
             // A NaN that is read as NULL is none to be counted.
             exact(support(&Operation::IsNotNull, &argument.meaning, policies))?;
-            computed(format!("count({quantifier}{})", argument.sql), result, true)
+            computed(format!("count({quantifier}{}){over}", argument.sql), result, true)
         }
-        Aggregate::Sum => sum(argument, quantifier, result, policies),
-        Aggregate::Min | Aggregate::Max => extreme(aggregate.word(), argument, policies),
-        Aggregate::BoolAnd | Aggregate::BoolOr if *result == DataType::Boolean => computed(format!("{}({})", aggregate.word(), argument.sql), result, true),
+        Aggregate::Sum => sum(argument, quantifier, over, result, policies),
+        Aggregate::Min | Aggregate::Max => extreme(aggregate.word(), argument, over, policies),
+        Aggregate::BoolAnd | Aggregate::BoolOr if *result == DataType::Boolean => {
+            computed(format!("{}({}){over}", aggregate.word(), argument.sql), result, true)
+        }
         Aggregate::BoolAnd | Aggregate::BoolOr => Err(unknown_function()),
     }
 }
@@ -90,7 +115,7 @@ fn exact(support: Support) -> Result<(), Reason> {
     }
 }
 
-fn sum(argument: &Term, quantifier: &str, result: &DataType, policies: Policies) -> Written {
+fn sum(argument: &Term, quantifier: &str, over: &str, result: &DataType, policies: Policies) -> Written {
     match &argument.meaning.data_type {
         DataType::Int16 | DataType::Int32 | DataType::Int64 if whole(argument) => {}
         DataType::Decimal128(..) => exact(support(&Operation::Order, &argument.meaning, policies))?,
@@ -100,20 +125,20 @@ fn sum(argument: &Term, quantifier: &str, result: &DataType, policies: Policies)
         }
         _ => return Err(unknown_function()),
     }
-    let sum = format!("sum({quantifier}{})", argument.sql);
+    let sum = format!("sum({quantifier}{}){over}", argument.sql);
     // A cast would round what an undeclared numeric has behind the last place of ours; read as it is, that is an error.
     let sum = if matches!(argument.meaning.data_type, DataType::Decimal128(..)) { sum } else { cast(&sum, result)? };
     computed(sum, result, false)
 }
 
-fn extreme(word: &str, argument: &Term, policies: Policies) -> Written {
+fn extreme(word: &str, argument: &Term, over: &str, policies: Policies) -> Written {
     exact(support(&Operation::Order, &argument.meaning, policies))?;
     match &argument.meaning.data_type {
         // Neither has such an aggregate there.
         DataType::Boolean | DataType::Binary => Err(unknown_function()),
-        DataType::Utf8 => Ok(Term { sql: format!("{word}({} COLLATE \"C\")", argument.sql), ..argument.clone() }),
-        DataType::Time64(_) | DataType::Date32 | DataType::Timestamp(..) => Ok(argument.written(format!("{word}({})", argument.sql))),
-        number if number.is_numeric() => Ok(argument.written(format!("{word}({})", argument.sql))),
+        DataType::Utf8 => Ok(Term { sql: format!("{word}({} COLLATE \"C\"){over}", argument.sql), ..argument.clone() }),
+        DataType::Time64(_) | DataType::Date32 | DataType::Timestamp(..) => Ok(argument.written(format!("{word}({}){over}", argument.sql))),
+        number if number.is_numeric() => Ok(argument.written(format!("{word}({}){over}", argument.sql))),
         _ => Err(unknown_function()),
     }
 }
@@ -260,6 +285,25 @@ fn concat(parts: &[Argument<'_>]) -> Written {
     computed(format!("(({}) COLLATE \"C\")", texts.join(" || ")), &DataType::Utf8, total)
 }
 
+/// The operators have the same name in `json`, where an escape in a text can be an error.
+fn member(function: Function<'_>, json: &Term, step: &Argument<'_>, result: &DataType) -> Written {
+    if base_type(&json.meaning.native_type) != "jsonb" || json.meaning.data_type != DataType::Utf8 {
+        return Err(unknown_function());
+    }
+    let step = match step.literal {
+        Some(Operand::Int(place)) => i32::try_from(place).map(|place| format!("'{place}'::int4")).map_err(|_| unknown_function())?,
+        Some(Operand::Text(_)) => step.term.sql.clone(),
+        _ => return Err(unknown_function()),
+    };
+    if function == Function::Member {
+        let meaning = crate::Column { name: String::new(), nullable: true, ..json.meaning.clone() };
+        return Ok(Term { sql: format!("({} -> {step})", json.sql), meaning, ..json.clone() });
+    }
+    let text = computed(format!("({} ->> {step})", json.sql), result, json.total)?;
+    // It has the collation of the database, and an index on it can be used.
+    Ok(Term { meaning: crate::Column { collation: Some("default".to_owned()), ..text.meaning }, ..text })
+}
+
 fn extract(field: &str, moment: &Term, result: &DataType) -> Written {
     let dated = matches!(moment.meaning.data_type, DataType::Date32 | DataType::Timestamp(_, None)) && moment.meaning.read_as.is_none();
     let timed = matches!(moment.meaning.data_type, DataType::Timestamp(_, None)) && moment.meaning.read_as.is_none();
@@ -311,7 +355,7 @@ fn cast(sql: &str, data_type: &DataType) -> Result<String, Reason> {
 }
 
 /// The type there that has exactly the values of this one.
-fn word(data_type: &DataType) -> Result<String, Reason> {
+pub(super) fn word(data_type: &DataType) -> Result<String, Reason> {
     Ok(match data_type {
         DataType::Boolean => "bool".to_owned(),
         DataType::Int16 => "int2".to_owned(),

@@ -2,6 +2,7 @@
 //! The `postgres` connector: PostgreSQL 15 and later, and what speaks its protocol.
 
 mod address;
+mod arms;
 mod catalog;
 mod compatible;
 mod dialect;
@@ -18,11 +19,12 @@ mod socket;
 mod statistics;
 mod support;
 mod tls;
+mod together;
 mod value;
 
 use crate::{
     Aggregate, Argument, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Function, Health, Operation, Reason, Source, SourceSpec, SourceTable,
-    Statement, Support, TableStatistics, Term, Written,
+    Statement, Support, TableStatistics, Term, Window, Written,
 };
 use address::Address;
 use arrow::datatypes::DataType;
@@ -54,7 +56,10 @@ struct Task<'a> {
 pub const CONNECTOR: ConnectorKind = ConnectorKind {
     word: "postgres",
     about: "PostgreSQL 15 and later, and warehouses that speak its protocol, such as Redshift",
-    options: &[("server", "auto (by its version), postgres, or compatible: only the protocol and information_schema are relied on, results come without COPY")],
+    options: &[
+        ("server", "auto (by its version), postgres, or compatible: only the protocol and information_schema are relied on, results come without COPY"),
+        ("parallel_reads", "how many sessions may read one large table together, 1 to 16; only sessions that are free are used"),
+    ],
     make,
 };
 
@@ -70,6 +75,9 @@ pub struct Postgres {
     orders_by_bytes: AtomicBool,
     /// Set once a session has found the server to be PostgreSQL itself: what others compute is not known.
     genuine: AtomicBool,
+    /// Set once a session has found that the server reads ranges of pages.
+    reads_ranges: AtomicBool,
+    parallel_reads: usize,
 }
 
 impl std::fmt::Debug for Postgres {
@@ -85,7 +93,22 @@ fn make(spec: SourceSpec) -> Result<Arc<dyn Source>> {
     let pool = Pool::new(opener, spec.allow_primary, spec.limits.connections);
     let policies = Policies { nan: spec.nan, infinity: spec.infinity };
     let fetcher = Arc::new(Fetcher { pool: pool.clone(), policies, primary_allowed: spec.allow_primary });
-    Ok(Arc::new(Postgres { spec, pool, fetcher, policies, orders_by_bytes: AtomicBool::new(true), genuine: AtomicBool::new(false) }))
+    let parallel_reads = parallel_reads(&spec)?;
+    let (genuine, reads_ranges) = (AtomicBool::new(false), AtomicBool::new(false));
+    Ok(Arc::new(Postgres { spec, pool, fetcher, policies, orders_by_bytes: AtomicBool::new(true), genuine, reads_ranges, parallel_reads }))
+}
+
+/// A second session brings little where server and Weir share two cores; see docs/internals/performance.md.
+const PARALLEL_READS: usize = 1;
+const PARALLEL_READS_MAX: usize = 16;
+
+fn parallel_reads(spec: &SourceSpec) -> Result<usize> {
+    let Some(word) = spec.options.get("parallel_reads") else { return Ok(PARALLEL_READS) };
+    word.parse().ok().filter(|count| (1..=PARALLEL_READS_MAX).contains(count)).ok_or_else(|| {
+        Error::new(ErrorCode::Config, "parallel_reads is a number from 1 to 16")
+            .with_detail(format!("option `parallel_reads` of source {}", spec.name))
+            .with_hint("leave it out for one session per table")
+    })
 }
 
 fn flavour(spec: &SourceSpec) -> Result<Option<Flavour>> {
@@ -124,6 +147,7 @@ impl Postgres {
             worked = introduced(lease.session()?, task.name, &work).await;
         }
         self.orders_by_bytes.store(lease.session()?.utf8, Ordering::Relaxed);
+        self.reads_ranges.store(lease.session()?.reads_ranges, Ordering::Relaxed);
         self.genuine.store(lease.session()?.flavour == Flavour::Postgres, Ordering::Relaxed);
         match worked {
             Ok(found) => {
@@ -181,6 +205,24 @@ impl Source for Postgres {
         functions::function(function, arguments, result, self.policies)
     }
 
+    fn window(&self, window: Window, argument: Option<&Term>, over: &str, result: &DataType) -> Written {
+        if !self.genuine.load(Ordering::Relaxed) {
+            return Err(not_genuine());
+        }
+        if let (Window::Aggregate(aggregate), Some(argument)) = (window, argument) {
+            // What it says of the aggregate by itself holds of one over a window.
+            self.aggregate(aggregate, Some(argument), false, result)?;
+        }
+        functions::window(window, argument, over, result, self.policies)
+    }
+
+    fn arms(&self, values: &[&Term]) -> std::result::Result<Vec<Term>, Reason> {
+        if !self.genuine.load(Ordering::Relaxed) {
+            return Err(not_genuine());
+        }
+        arms::arms(values)
+    }
+
     fn aggregate(&self, aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType) -> Written {
         if !self.genuine.load(Ordering::Relaxed) {
             return Err(not_genuine());
@@ -232,6 +274,24 @@ impl Source for Postgres {
 
     async fn fetch(&self, permit: Permit, statement: Statement) -> Result<Fetched> {
         self.fetcher.fetch(permit, statement).await
+    }
+
+    fn parallel_reads(&self) -> usize {
+        self.parallel_reads
+    }
+
+    fn parts(&self, table: &SourceTable, count: usize) -> std::result::Result<Vec<String>, Reason> {
+        if self.parallel_reads < 2 {
+            return Err(together::single("one session reads a table of this source").with_remedy("set parallel_reads of the source"));
+        }
+        if !self.reads_ranges.load(Ordering::Relaxed) {
+            return Err(together::single("the server would read the whole table for each part of it"));
+        }
+        together::parts(table, count)
+    }
+
+    async fn fetch_parts(&self, permits: Vec<Permit>, whole: Statement, parts: Vec<Statement>) -> Result<Vec<Fetched>> {
+        self.fetcher.fetch_parts(permits, whole, parts).await
     }
 
     async fn close(&self) {

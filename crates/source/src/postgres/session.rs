@@ -41,6 +41,8 @@ pub struct Session {
     pub client: Client,
     pub tally: Arc<Tally>,
     pub flavour: Flavour,
+    /// Whether a range of a table's pages is read without reading the others, as since PostgreSQL 14.
+    pub reads_ranges: bool,
     /// As `version()` says.
     pub version: String,
     /// Whether the server orders texts by their UTF-8 bytes under `COLLATE "C"`.
@@ -128,6 +130,7 @@ impl Opener {
         Ok(Session {
             tally,
             flavour,
+            reads_ranges: flavour == Flavour::Postgres && parameters.major >= 14,
             version,
             utf8: parameters.utf8,
             in_recovery: first.in_recovery,

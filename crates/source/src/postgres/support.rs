@@ -8,10 +8,12 @@
 //! | numeric without a size that a decimal has | all six | superset | `numeric`, `values` |
 //! | real, double precision | all six | superset; never with 0, NaN or an infinity | `float` |
 //! | date, timestamp, timestamptz | all six | exact; all but `=` superset when infinities are read as NULL | `values`, `range` |
+//! | date, timestamp, timestamptz beside an infinity | all six | exact; never when infinities are read as something else | `values` |
 //! | text, varchar, name | `=` `<>` | exact; under a collation that takes different texts for equal: superset, never | `collation` |
 //! | text, varchar, name | ranges | exact under `COLLATE "C"`; never where the encoding orders differently | `encoding` |
 //! | citext, char(n) | `=` | superset, else never | `collation`, `padding` |
 //! | uuid | `=` | exact with a canonical literal, else never | `uuid` |
+//! | enum | `=` `<>` | exact with one of its labels, else never | `enum` |
 //! | everything else | all six | never | `type` |
 //! | text, varchar, name | LIKE | exact; never under a collation that takes different texts for equal | `collation` |
 //! | all but citext, char(n), json, and what is read as text | groups, DISTINCT, keys | exact; never when a policy changes values | `values`, `collation`, `type` |
@@ -65,6 +67,7 @@ pub fn support(operation: &Operation<'_>, column: &Column, policies: Policies) -
         }
         (DataType::Float32 | DataType::Float64, Operand::Float(value)) => float(comparison, value, policies),
         (DataType::Decimal128(precision, _), Operand::Decimal(unscaled)) => decimal(comparison, unscaled, *precision, column, policies),
+        (DataType::Date32, Operand::Date(i32::MIN | i32::MAX)) | (DataType::Timestamp(..), Operand::Timestamp(i64::MIN | i64::MAX)) => infinite(policies),
         (DataType::Date32, Operand::Date(days)) => moment(i64::from(days), (i64::from(DATE_CLAMP_MIN), i64::from(DATE_CLAMP_MAX)), comparison, policies),
         (DataType::Timestamp(..), Operand::Timestamp(micros)) => moment(micros, (TIMESTAMP_CLAMP_MIN, TIMESTAMP_CLAMP_MAX), comparison, policies),
         (DataType::Utf8, Operand::Text(text)) => text_column(comparison, text, column),
@@ -100,7 +103,7 @@ fn float(comparison: Comparison, value: f64, policies: Policies) -> Support {
 }
 
 fn decimal(comparison: Comparison, unscaled: i128, precision: u8, column: &Column, policies: Policies) -> Support {
-    let declared = base_type(&column.native_type).starts_with("numeric(") && declared_as_read(column);
+    let declared = declared_numeric(column);
     let most = 10_i128.checked_pow(u32::from(precision)).map_or(i128::MAX, |power| power - 1);
     if !declared && policies.infinity == ValuePolicy::Clamp && unscaled.unsigned_abs() >= most.unsigned_abs() {
         return never("values", "infinities are clamped by `values.infinity` of the source");
@@ -117,6 +120,11 @@ fn decimal(comparison: Comparison, unscaled: i128, precision: u8, column: &Colum
         return Support::Superset(Reason::new("values", "NaN is read as NULL by `values.nan` of the source"));
     }
     Support::Exact
+}
+
+/// A numeric with a size of its own that a decimal here has too.
+pub(super) fn declared_numeric(column: &Column) -> bool {
+    base_type(&column.native_type).starts_with("numeric(") && declared_as_read(column)
 }
 
 /// `numeric(1000,2)` is declared, but read as an undeclared one.
@@ -141,11 +149,20 @@ fn moment(value: i64, bounds: (i64, i64), comparison: Comparison, policies: Poli
     Support::Exact
 }
 
+/// Everything that is read is finite where infinities are refused, and the source says the same of the finite.
+fn infinite(policies: Policies) -> Support {
+    match policies.infinity {
+        ValuePolicy::Keep | ValuePolicy::Error => Support::Exact,
+        ValuePolicy::Null | ValuePolicy::Clamp => never("values", "infinities are changed by `values.infinity` of the source"),
+    }
+}
+
 fn text_column(comparison: Comparison, text: &str, column: &Column) -> Support {
     if text.contains('\0') {
         return never("literal", "PostgreSQL has no NUL in a text");
     }
     match (base_type(&column.native_type), column.read_as) {
+        (_, Some(_)) if column.labels.is_some() => label(comparison, text, column),
         ("uuid", Some(_)) => uuid(comparison, text),
         (_, None) => plain_text(comparison, column),
         (native, Some(_)) if native == "citext" || native.ends_with(".citext") => loose_text(comparison, "collation", "citext compares without regard to case"),
@@ -192,6 +209,7 @@ fn distinguish(column: &Column, policies: Policies) -> Support {
     }
     match (&column.data_type, column.read_as) {
         (DataType::Utf8, None) if !column.bytewise_equality => Support::Never(loose_collation()),
+        (DataType::Utf8, Some(_)) if column.labels.is_some() && is_domain(column) => never("enum", "a domain over an enum has no operators in the source"),
         (DataType::Utf8, Some(_)) if base_type(&column.native_type) == "uuid" || column.labels.is_some() => Support::Exact,
         (_, Some(_)) | (DataType::List(_), _) => never("type", "a value that is read as text is compared here"),
         _ => Support::Exact,
@@ -230,6 +248,25 @@ fn uuid(comparison: Comparison, text: &str) -> Support {
         return never("uuid", "the literal is not a uuid as PostgreSQL prints it, in lower case with hyphens");
     }
     Support::Exact
+}
+
+/// An enum is equal to one of its labels; its order goes by their places.
+fn label(comparison: Comparison, text: &str, column: &Column) -> Support {
+    if matches!(comparison, Comparison::Below | Comparison::Above) {
+        return never("enum", "enums are read as text: only equality is the same in the source");
+    }
+    if is_domain(column) {
+        return never("enum", "a domain over an enum has no operators in the source");
+    }
+    match column.labels.as_ref().is_some_and(|labels| labels.iter().any(|label| label == text)) {
+        true => Support::Exact,
+        false => never("enum", "the literal is no label of the enum, which is an error there"),
+    }
+}
+
+/// A domain shows what it stands on.
+fn is_domain(column: &Column) -> bool {
+    base_type(&column.native_type) != column.native_type
 }
 
 fn canonical_uuid(text: &str) -> bool {

@@ -5,6 +5,7 @@
 //! read: that is right, because a stray is neither equal to nor less than any value of the column's type, and what a filter
 //! keeps is checked again here unless no stray can pass it. So an answer never contains a stray and never lacks a proper row.
 
+mod arms;
 mod capability;
 mod collation;
 mod declared_type;
@@ -17,8 +18,8 @@ mod statement;
 mod statistics;
 
 use crate::{
-    Aggregate, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Health, Operation, ServerRole, Source, SourceSpec, SourceTable, Statement,
-    Support, TableStatistics, Term, ValuePolicy, Written,
+    Aggregate, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Health, Operation, Reason, ServerRole, Source, SourceSpec, SourceTable,
+    Statement, Support, TableStatistics, Term, ValuePolicy, Window, Written,
 };
 use arrow::datatypes::DataType;
 use async_trait::async_trait;
@@ -94,6 +95,14 @@ impl Source for SqliteSource {
 
     fn support(&self, operation: &Operation<'_>, column: &Column) -> Support {
         capability::support(self.config.infinity, operation, column)
+    }
+
+    fn window(&self, window: Window, argument: Option<&Term>, over: &str, result: &DataType) -> Written {
+        capability::window(self.config.infinity, window, argument, over, result)
+    }
+
+    fn arms(&self, values: &[&Term]) -> std::result::Result<Vec<Term>, Reason> {
+        arms::arms(values)
     }
 
     fn aggregate(&self, aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType) -> Written {

@@ -48,6 +48,8 @@ pub fn all_functions() -> Vec<Function<'static>> {
         Function::TrimEnd,
         Function::TrimBoth,
         Function::Position,
+        Function::Member,
+        Function::MemberText,
     ];
     all.extend(["year", "quarter", "month", "day", "dow", "doy", "hour", "minute"].map(Function::Extract));
     all.extend(["year", "quarter", "month", "week", "day", "hour", "minute", "second"].map(Function::Truncate));
@@ -58,6 +60,7 @@ pub fn all_functions() -> Vec<Function<'static>> {
             Function::CharLength | Function::Substring | Function::Concat => {}
             Function::Floor | Function::Ceil | Function::Round | Function::Cut => {}
             Function::TrimStart | Function::TrimEnd | Function::TrimBoth | Function::Position => {}
+            Function::Member | Function::MemberText => {}
             Function::Extract(_) | Function::Truncate(_) => {}
         }
     }
@@ -84,11 +87,38 @@ pub fn calls(function: Function<'static>, column: &Column) -> Vec<Call> {
             let call = |searched: &str| Call { function, beside: vec![text(searched)], result: DataType::Int32, words: "strpos(x, a constant)".to_owned() };
             ["a", "A", " ", "'", "é", "a%"].map(call).into()
         }
+        Function::Member | Function::MemberText if ["json", "jsonb"].contains(&column.native_type.as_str()) => members(function),
         Function::Extract(field) if dated(data_type) && (*data_type != DataType::Date32 || !["hour", "minute"].contains(&field)) => {
             one(&format!("extract({field} FROM x)"), DataType::Decimal128(20, 0))
         }
         Function::Truncate(unit) if matches!(data_type, DataType::Timestamp(..)) => one(&format!("date_trunc('{unit}', x)"), data_type.clone()),
         _ => Vec::new(),
+    }
+}
+
+/// By key and by place, from both ends.
+fn members(function: Function<'static>) -> Vec<Call> {
+    let arrow = if function == Function::Member { "->" } else { "->>" };
+    let call = |step: Beside| Call { function, beside: vec![step], result: DataType::Utf8, words: format!("x {arrow} a constant") };
+    [text("a"), text(""), text("it's"), integer(0, &DataType::Int64), integer(-1, &DataType::Int64), integer(9, &DataType::Int64)].map(call).into()
+}
+
+/// The member of a document as the server prints it; documents here hold no containers in containers.
+fn member(call: &Call, document: &str, step: &Value) -> Option<Value> {
+    let document: serde_json::Value = serde_json::from_str(document).unwrap();
+    let found = match step {
+        Value::Text(key) => document.get(key.as_str()),
+        Value::Int(place) => match document.as_array() {
+            Some(list) => usize::try_from(if *place < 0 { place + list.len() as i128 } else { *place }).ok().and_then(|place| list.get(place)),
+            // What is neither a list nor an object is a list of one there.
+            None => Some(&document).filter(|document| !document.is_object() && [0, -1].contains(place)),
+        },
+        other => panic!("{other:?} is no step"),
+    }?;
+    match (call.function, found) {
+        (Function::MemberText, serde_json::Value::Null) => None,
+        (Function::MemberText, serde_json::Value::String(text)) => Some(Value::Text(text.clone())),
+        (_, found) => Some(Value::Text(found.to_string())),
     }
 }
 
@@ -205,6 +235,9 @@ pub fn shown(data_type: &DataType) -> String {
 /// What a call means for one value, and one beside it where it has such. NULL in, NULL out.
 pub fn meaning(call: &Call, value: &Option<Value>, other: &Option<Value>) -> Outcome {
     let Some(value) = value else { return Ok(None) };
+    if let (Function::Member | Function::MemberText, Value::Text(document), [Beside::Literal(step, _)]) = (call.function, value, call.beside.as_slice()) {
+        return Ok(member(call, document, step));
+    }
     let mut beside = Vec::with_capacity(call.beside.len());
     for argument in &call.beside {
         match (argument, other) {

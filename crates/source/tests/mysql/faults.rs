@@ -16,7 +16,7 @@ async fn a_wrong_password_names_source_and_user_only() {
     let server = shared().await;
     let held = Held::new(server.url_as("root", "wr0ng", "mysql"));
     let error = held.rows("SELECT 1", &[INT]).await.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::SourceUnreachable);
+    assert_eq!(error.code(), ErrorCode::LoginRefused);
     assert_eq!(error.message(), "source billing refused the login of user root");
     assert!(error.detail().unwrap_or_default().contains("wrong password, or no such account for this host"), "{error:?}");
     assert!(!format!("{error:?}").contains("wr0ng"));

@@ -34,7 +34,7 @@ const MOMENTS: [Sample; 4] = [
 const WIDE: &str = "'a'|'A'|'a '|'aa'|''|' '|'é'|E'e\\u0301'|'e'|'😀'|'😀a'|'日本'|'a%'|'a_b'|'it''s'|E'a\\\\b'|'Z'|'~'|'ß'|'ss'|repeat('ä', 3000)|E'a\\t'";
 const SHORT: &str = "'a'|'A'|'a '|'aa'|''|'é'|'e'|'a%'|'Z'";
 
-const KINDS_OF_TEXT: [Sample; 14] = [
+const KINDS_OF_TEXT: [Sample; 15] = [
     ("text", WIDE),
     ("text COLLATE \"C\"", WIDE),
     ("text COLLATE \"de-DE-x-icu\"", WIDE),
@@ -46,7 +46,8 @@ const KINDS_OF_TEXT: [Sample; 14] = [
     ("bytea", "'\\x'|'\\x00'|'\\xff'|'\\x6100'|'\\x61'"),
     ("uuid", "'00000000-0000-0000-0000-000000000001'|'ffffffff-ffff-ffff-ffff-ffffffffffff'|'6f1d1e0a-0000-4000-8000-00000000abcd'"),
     ("mood", "'zeta'|'alpha'"),
-    ("jsonb", "'{}'|'null'|'{\"b\": 1, \"a\": 2}'"),
+    ("jsonb", r#"'{}'|'null'|'{"b": 1, "a": 2}'|'{"a": null, "": "x"}'|'{"a": "é \" \\ 😀 a", "it''s": true}'|'[1.5, "b", null]'|'[]'|'"a"'|'7'"#),
+    ("json", r#"'{"a":1, "a":2}'|'[1]'|'"a"'"#),
     ("interval", "'1 month'|'30 days'|'-1 s'"),
     ("inet", "'10.0.0.1'|'::1'"),
 ];

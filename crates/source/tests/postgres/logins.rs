@@ -20,7 +20,7 @@ async fn try_login(url: String) -> Result<(), Error> {
 async fn a_wrong_password_names_source_and_user_and_not_the_password() {
     let url = server().await.url_as("postgres", "verkehrt", "postgres");
     let error = try_login(url).await.unwrap_err();
-    assert_eq!(error.code(), ErrorCode::SourceUnreachable);
+    assert_eq!(error.code(), ErrorCode::LoginRefused);
     assert_eq!(error.message(), "source app_pg refused the login of user postgres");
     assert!(!format!("{error:?}").contains("verkehrt"));
 }
@@ -31,7 +31,7 @@ async fn what_is_not_there_is_unreachable() {
     let error = try_login(format!("postgres://u:p@127.0.0.1:{unused}/app")).await.unwrap_err();
     assert_eq!((error.code(), error.message()), (ErrorCode::SourceUnreachable, "source app_pg cannot be reached"));
     let error = try_login(server().await.url("no_such_database")).await.unwrap_err();
-    assert_eq!((error.code(), error.message()), (ErrorCode::SourceUnreachable, "source app_pg has no such database"));
+    assert_eq!((error.code(), error.message()), (ErrorCode::LoginRefused, "source app_pg has no such database"));
     // Something that listens and never answers.
     let mute = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let error = try_login(format!("postgres://u:p@{}/app?connect_timeout=1", mute.local_addr().unwrap())).await.unwrap_err();

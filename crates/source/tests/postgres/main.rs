@@ -9,6 +9,7 @@ mod catalog;
 mod faults;
 mod logins;
 mod meaning;
+mod parts;
 mod replicas;
 mod statistics;
 mod values;

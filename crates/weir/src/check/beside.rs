@@ -69,7 +69,11 @@ fn told(finding: Finding, row: &Row) -> Finding {
     match row.text("state").as_deref() {
         Some("reachable") => {}
         state => {
-            let code = if state == Some("refused") { ErrorCode::Forbidden } else { ErrorCode::SourceUnreachable };
+            let code = match state {
+                Some("refused") => ErrorCode::Forbidden,
+                Some("login refused") => ErrorCode::LoginRefused,
+                _ => ErrorCode::SourceUnreachable,
+            };
             return Finding { failure: Some(Error::new(code, note.unwrap_or_else(|| "the server cannot use it".into()))), ..finding };
         }
     }
