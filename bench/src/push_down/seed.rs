@@ -31,7 +31,7 @@ fn app_script() -> String {
     format!(
         "CREATE TABLE customers (customer_id bigint PRIMARY KEY, email varchar(60) NOT NULL, signed_up_at timestamp NOT NULL, good_standing boolean NOT NULL);
          INSERT INTO customers SELECT n, 'customer' || n || '@example.com', timestamp '2026-04-01' - ((n * 7919) % 7305 + 1) * interval '1 day', n % 11 <> 0
-         FROM generate_series(0, {ROWS} - 1) n;
+         FROM generate_series(0::bigint, {ROWS} - 1) n;
          CREATE INDEX ON customers (signed_up_at);
          VACUUM ANALYZE customers"
     )

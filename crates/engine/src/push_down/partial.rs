@@ -55,7 +55,9 @@ impl Cutter {
     fn added_up(&mut self, plan: &Aggregate, question: &Question, split: &Split, side: &LogicalPlan, block: &Block) -> Result<LogicalPlan> {
         let input = replaced(&question.input, side, &leaf(block)?)?;
         let input = self.whole(input)?;
-        let sums = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(input), split.keys.clone(), split.totals.clone())?);
+        let mut once: Vec<Expr> = Vec::with_capacity(split.keys.len());
+        split.keys.iter().for_each(|key| once.extend((!once.contains(key)).then(|| key.clone())));
+        let sums = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(input), once, split.totals.clone())?);
         let keys = split.keys.iter().zip(plan.schema.iter()).map(|(key, (qualifier, field))| match key {
             Expr::Column(column) if column.relation.as_ref() == qualifier && column.name == *field.name() => key.clone(),
             Expr::Column(_) => key.clone().alias_qualified(qualifier.cloned(), field.name()),
