@@ -80,7 +80,7 @@ impl Maker<'_> {
     }
 
     /// A constant beside a value of the class.
-    pub(super) fn beside(&mut self, class: Class) -> Tree {
+    fn beside(&mut self, class: Class) -> Tree {
         let value = *self.chance.pick(constants(class));
         let mixed = self.chance.percent(8);
         text(match class {

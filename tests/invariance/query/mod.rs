@@ -172,7 +172,7 @@ impl Maker<'_> {
         let mut outputs = Vec::with_capacity(classes.len());
         for (index, class) in classes.iter().enumerate() {
             let value = match self.chance.percent(40) {
-                true => self.beside(*class),
+                true => self.constant(*class),
                 false => self.value(&scope, *class, 1),
             };
             outputs.push(node(Sort::Clause, vec![value, text(format!(" AS c{}", index + 1))]));
