@@ -233,6 +233,7 @@ async fn groups_stay_where_they_would_be_wrong_or_bring_nothing() {
     let (world, _file) = world("wide_partial_kept").await;
     let (orders, customers) = ("app.public.orders", "billing.wide_partial_kept.customers");
     for (case, sql) in [
+        ("a key for each row", format!("SELECT c.region, count(*) FROM {orders} o JOIN {customers} c ON c.id = o.id GROUP BY c.region")),
         (
             "values once each",
             format!("SELECT c.region, count(DISTINCT o.qty), sum(o.qty) FROM {orders} o JOIN {customers} c ON c.id = o.customer_id GROUP BY c.region"),

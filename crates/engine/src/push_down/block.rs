@@ -100,7 +100,7 @@ impl Block {
         let outputs = columns.first()?.iter().zip(&whole.outputs).enumerate().map(output).collect();
         let from = format!("({text}) AS {alias}");
         let width = columns.first()?.len();
-        Some(Self { schema, outputs, rows, one_row: false, unique: Vec::new(), whole: Some((text, width)), ..whole.over(from) })
+        Some(Self { schema, outputs, rows, size: None, one_row: false, unique: Vec::new(), whole: Some((text, width)), ..whole.over(from) })
     }
 
     /// The block with nothing asked of what it comes from now.

@@ -44,6 +44,7 @@ impl Cutter {
                 .and_then(|()| split.is_worth_it(&block, self.mode))
                 .and_then(|()| group::group(&split.groups, block.as_ref().clone(), &mut self.aliases));
             if let Ok(Groups { mut block, finish: None }) = groups {
+                block.size = Some(Size::of(&LogicalPlan::Aggregate(split.groups.clone())));
                 block.pushed.push(format!("{what} (before the join; added up here)"));
                 return self.added_up(plan, &question, &split, &side, &block).map(Some);
             }
@@ -175,8 +176,15 @@ impl Split {
 
     /// Keys that are few against the rows, as far as is known. A coin does not ask.
     fn is_worth_it(&self, block: &Block, mode: PushDown) -> Result<(), Reason> {
-        let keys = self.partners.iter().product::<f64>() * VALUES_OF_A_KEY.powi(i32::try_from(self.more_keys).unwrap_or(i32::MAX));
-        let fewer = block.rows.is_some_and(|rows| keys * ROWS_PER_GROUP_MIN <= rows);
+        let side = Size::of(&self.groups.input);
+        let counted = self.groups.group_expr.iter().all(|key| side.facts(key, self.groups.input.schema()).distinct.is_some());
+        let groups = match counted {
+            true => Size::of(&LogicalPlan::Aggregate(self.groups.clone())).rows,
+            // A key of a join has about as many values as the other side has rows.
+            false => self.partners.iter().product::<f64>() * VALUES_OF_A_KEY.powi(i32::try_from(self.more_keys).unwrap_or(i32::MAX)),
+        };
+        let rows = if side.known { Some(side.rows) } else { block.rows };
+        let fewer = rows.is_some_and(|rows| groups * ROWS_PER_GROUP_MIN <= rows);
         let worth = fewer || matches!(mode, PushDown::Random(_));
         if worth { Ok(()) } else { Err(Reason::new("rows", "its groups are not known to be fewer than its rows")) }
     }
