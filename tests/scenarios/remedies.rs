@@ -89,12 +89,6 @@ async fn a_change_of_the_question_that_was_advised_works() {
     let world = world(database).await;
     for (code, advice, written, better) in [
         (
-            "float_order",
-            "sum a decimal: sum(cast(x AS decimal(18, 6)))",
-            "SELECT sum(fraction) FROM app.public.texts",
-            "SELECT sum(cast(fraction AS decimal(18, 6))) FROM app.public.texts",
-        ),
-        (
             "regex_dialect",
             "use LIKE, or starts_with for a prefix",
             "SELECT count(*) FROM app.public.texts WHERE loose ~ 'n.*7'",
