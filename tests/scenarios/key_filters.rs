@@ -105,7 +105,8 @@ async fn many_keys_that_leave_nothing_out_are_not_sent() {
     for (keys, rows, sent) in [(990, 19_800, false), (300, 6_000, true)] {
         world.rows("DROP TABLE IF EXISTS lake.keys.kinds").await;
         world.rows(&format!("CREATE TABLE lake.keys.kinds AS SELECT value AS kind FROM generate_series(0, {})", keys - 1)).await;
-        let sql = "SELECT count(*) FROM lake.keys.kinds k JOIN app.public.big b ON b.kind = k.kind";
+        // Not a plain count: groups of the keys would be counted at the source.
+        let sql = "SELECT count(DISTINCT b.id) FROM lake.keys.kinds k JOIN app.public.big b ON b.kind = k.kind";
         assert_eq!(world.value(sql).await, rows.to_string());
         assert_eq!(moved(&world, "app", sql).await, if sent { rows } else { 20_000 }, "{keys} keys");
     }

@@ -31,8 +31,14 @@ pub(crate) async fn on_scan(scan: &SourceScan, forecast: &Forecast) -> Vec<Sugge
     found
 }
 
+/// What a statement gives that is no rows of its table: how many it looks through for them is not known.
+const OTHER_ROWS: &[&str] = &["aggregate", "distinct", "first", "limit", "union", "window"];
+
 fn of_table(scan: &SourceScan, used: &TableUse, table: &SourceTable, known: &[ColumnStatistics], rows: Option<u64>, forecast: &Forecast) -> Option<Suggestion> {
     let rows = rows.filter(|rows| *rows >= ROWS_MIN)?;
+    if scan.fragment.limit.is_some() || scan.fragment.pushed.iter().any(|what| OTHER_ROWS.iter().any(|other| what.starts_with(other))) {
+        return None;
+    }
     let few = forecast.rows.is_some_and(|found| (found as f64) < rows as f64 * SHARE_MAX);
     let bounded = || used.bounded.iter().filter_map(|name| table.columns.iter().position(|column| column.name == *name));
     let serves =

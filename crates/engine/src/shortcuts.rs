@@ -9,16 +9,17 @@
 //!   (`SELECT k % 2, k, count(*) … GROUP BY k ORDER BY 1, 3`), so nothing is dropped by that. It also adds keys to the GROUP BY of a
 //!   question around such a one. For that it would have to see all keys of the inner one: each GROUP BY gets one more, a constant that no
 //!   question selects, while names are bound.
+//! * A join that takes NULLs for equal (`IS NOT DISTINCT FROM`) around one that does not: made one tree of joins, both did.
 //! * The first rows of a union: where a column is one constant in each arm, the arms are sorted without it. But they also leave out what
 //!   comes after the rows that another arm has found, and between the arms that column counts.
 
 use crate::moments::WholeDays;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::common::{DFSchemaRef, FunctionalDependencies, Result, ScalarValue};
+use datafusion::common::{DFSchemaRef, FunctionalDependencies, JoinType, NullEquality, Result, ScalarValue};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::logical_plan::Distinct;
 use datafusion::logical_expr::utils::split_conjunction;
-use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan};
+use datafusion::logical_expr::{Aggregate, Expr, Join, LogicalPlan};
 use datafusion::optimizer::common_subexpr_eliminate::CommonSubexprEliminate;
 use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
@@ -99,6 +100,7 @@ pub(crate) fn optimizer_rules() -> Vec<Rule> {
         "eliminate_group_by_constant" => Arc::new(KeepOneKey(rule)) as Rule,
         "push_down_filter" => Arc::new(StayAbove(rule)) as Rule,
         "eliminate_duplicated_expr" | "replace_distinct_aggregate" => Arc::new(ForgetBelow(rule)) as Rule,
+        "eliminate_cross_join" => Arc::new(KeepNullsApart(rule)) as Rule,
         "optimize_projections" => Arc::new(ForgetEverywhere(rule)) as Rule,
         _ => rule,
     };
@@ -157,6 +159,28 @@ impl OptimizerRule for StayAbove {
             return Ok(Transformed::no(plan));
         }
         self.0.rewrite(plan, config)
+    }
+}
+
+/// Makes one join tree of nested joins, in which NULLs are equal for all joins or for none.
+#[derive(Debug)]
+struct KeepNullsApart(Rule);
+
+impl OptimizerRule for KeepNullsApart {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        self.0.apply_order()
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        let nulls_equal = |node: &LogicalPlan| {
+            let inner = |join: &Join| join.join_type == JoinType::Inner && join.null_equality == NullEquality::NullEqualsNull;
+            Ok(matches!(node, LogicalPlan::Join(join) if inner(join)))
+        };
+        if plan.exists(nulls_equal)? { Ok(Transformed::no(plan)) } else { self.0.rewrite(plan, config) }
     }
 }
 

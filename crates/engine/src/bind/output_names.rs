@@ -62,7 +62,7 @@ impl OutputNames {
 
     fn name_all(&mut self, select: &mut Select) {
         let mut taken: HashSet<String> = select.projection.iter().filter_map(given_name).collect();
-        let mut plain = HashSet::new();
+        let mut plain: Vec<Vec<String>> = Vec::new();
         let mut aliases = HashSet::new();
         // `c.oid, c.*` names a column twice, in a way that only shows once the star is expanded.
         let starred = select.projection.iter().any(|item| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)));
@@ -75,7 +75,9 @@ impl OutputNames {
                 continue;
             }
             let SelectItem::UnnamedExpr(expr) = item else { continue };
-            let repeated = !plain.insert(meant(expr));
+            let meaning = meant(expr);
+            let repeated = plain.iter().any(|other| same_column(other, &meaning));
+            plain.push(meaning);
             if is_column(expr) && !repeated && !starred {
                 continue;
             }
@@ -173,13 +175,18 @@ fn is_column(expr: &Expr) -> bool {
     matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
 }
 
-/// The same text for the same column, however it was typed.
-fn meant(expr: &Expr) -> String {
+/// The parts of a column's name, the last one first, however it was typed; of anything else its text.
+fn meant(expr: &Expr) -> Vec<String> {
     match expr {
-        Expr::Identifier(name) => folded(name),
-        Expr::CompoundIdentifier(parts) => parts.iter().map(folded).collect::<Vec<_>>().join("."),
-        other => other.to_string(),
+        Expr::Identifier(name) => vec![folded(name)],
+        Expr::CompoundIdentifier(parts) => parts.iter().rev().map(folded).collect(),
+        other => vec![other.to_string()],
     }
+}
+
+/// Whether both may mean one column, of which one was typed with more qualifiers.
+fn same_column(a: &[String], b: &[String]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a == b)
 }
 
 fn folded(ident: &Ident) -> String {

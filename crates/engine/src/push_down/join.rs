@@ -5,7 +5,9 @@ use super::block::{Block, Output};
 use super::condition::{Condition, condition, same, same_or_missing};
 use super::cut::Aliases;
 use super::terms::{Scope, value};
+use crate::sizes::Size;
 use datafusion::common::{DFSchema, JoinType, NullEquality};
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::logical_expr::logical_plan::Join;
 use std::sync::Arc;
 use weir_source::{Reason, Term};
@@ -16,6 +18,7 @@ pub(super) fn join(plan: &Join, left: Block, right: Block, aliases: &mut Aliases
         return Err(Reason::new("two_sources", format!("its sides are in {} and {}", left.handle.name(), right.handle.name())));
     }
     check(plan, &left, &right)?;
+    stays_small(plan, &left, &right)?;
     match plan.join_type {
         JoinType::Inner => inner(plan, left, right, aliases),
         JoinType::Left => outer(plan, left, right, aliases, false),
@@ -47,6 +50,29 @@ fn check(plan: &Join, left: &Block, right: &Block) -> Result<(), Reason> {
         return Err(Reason::new("cross_join", "without an equality of both sides its result is larger than its inputs").with_remedy("join on a key"));
     }
     Ok(())
+}
+
+/// What comes of a join may be so many times as many rows as go in.
+const GROWS_MAX: f64 = 4.0;
+/// As many rows hurt no source.
+const ROWS_HARMLESS: f64 = 10_000.0;
+
+/// A source is not asked to make many rows out of few, whatever is made of them then.
+fn stays_small(plan: &Join, left: &Block, right: &Block) -> Result<(), Reason> {
+    if !matches!(plan.join_type, JoinType::Inner | JoinType::Left | JoinType::Right | JoinType::Full) {
+        return Ok(());
+    }
+    let (Some(a), Some(b)) = (&left.size, &right.size) else { return Ok(()) };
+    if !a.known || !b.known {
+        let counted = || Reason::new("grows", "nobody has counted its tables, and a full join may give many times their rows");
+        return if plan.join_type == JoinType::Full { Err(counted().with_remedy("ANALYZE the tables")) } else { Ok(()) };
+    }
+    let rows = Size::of(&LogicalPlan::Join(plan.clone())).rows;
+    if rows <= ROWS_HARMLESS || rows <= GROWS_MAX * (a.rows + b.rows) {
+        return Ok(());
+    }
+    let why = format!("about {rows:.0} rows would come of {:.0} and {:.0}, which are fewer to read", a.rows, b.rows);
+    Err(Reason::new("grows", why).with_remedy("join on more of the key, or group one side by it first"))
 }
 
 /// The condition of the join, over both sides.

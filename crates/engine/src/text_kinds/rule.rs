@@ -201,7 +201,11 @@ fn cast_of(expr: &Expr, field: &FieldRef, tries: bool, schema: &DFSchema) -> Res
     match (TextKind::of(field.metadata()), text_literal(expr)) {
         (Some(TextKind::Uuid), Some(text)) if !tries => Ok(Some(text_of(canonical_uuid(text).map_err(carry)?))),
         (Some(TextKind::Uuid), _) => Ok(Some(Word::call(Work::Uuid { tries }, expr.clone()))),
-        _ if kind_of(expr, schema).is_some() => Ok(Some(Word::call(Work::Plain, expr.clone()))),
+        _ if kind_of(expr, schema).is_some() => {
+            let plain = Word::call(Work::Plain, expr.clone());
+            // A text of the lake comes as a view, and what it is compared with has to be one.
+            Ok(Some(if *field.data_type() == Utf8 { plain } else { Expr::Cast(Cast { expr: Box::new(plain), field: field.clone() }) }))
+        }
         _ => Ok(None),
     }
 }

@@ -101,7 +101,7 @@ fn sum(argument: &Term, quantified: &str, over: &str, result: &DataType) -> Writ
             Ok(Term::computed(format!("SUM({quantified}){over}"), format!("decimal({precision},{scale})"), result.clone(), false))
         }
         DataType::Float64 => Err(Reason::new("float_order", "the last digits of a sum of floating point numbers depend on the order in which they are added")
-            .with_remedy("sum a decimal: sum(cast(x AS decimal(18, 6)))")),
+            .with_remedy("store it as decimal, whose sums are the same in any order")),
         _ => Err(unknown_function()),
     }
 }

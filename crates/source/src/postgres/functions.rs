@@ -121,7 +121,7 @@ fn sum(argument: &Term, quantifier: &str, over: &str, result: &DataType, policie
         DataType::Decimal128(..) => exact(support(&Operation::Order, &argument.meaning, policies))?,
         DataType::Float32 | DataType::Float64 => {
             let reason = Reason::new("float_order", "the last digits of a sum of floating point numbers depend on the order in which they are added");
-            return Err(reason.with_remedy("sum a decimal: sum(cast(x AS decimal(18, 6)))"));
+            return Err(reason.with_remedy("store it as numeric, whose sums are the same in any order"));
         }
         _ => return Err(unknown_function()),
     }

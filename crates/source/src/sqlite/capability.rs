@@ -45,7 +45,7 @@ fn told_apart(infinity: ValuePolicy, meaning: Meaning, column: &Column) -> Suppo
         Meaning::Real if column.bytewise_equality => Support::Never(Reason::new("value_policy", "`values.infinity` of the source changes what is read")),
         _ => Support::Never(
             Reason::new("stray", "SQLite lets values of any type into the column, which have groups and places of their own there and are an error here")
-                .with_remedy("make the table STRICT, with INTEGER or REAL columns"),
+                .with_remedy("make the table STRICT, and the column INTEGER or REAL where it holds numbers"),
         ),
     }
 }
