@@ -3,9 +3,10 @@
 //! whether a question fails must not depend on what was sent: `status = 'open' AND price / amount > 2`.
 
 use super::guarded::can_fail;
+use crate::walk;
 use datafusion::common::tree_node::{Transformed, TransformedResult};
 use datafusion::common::{DFSchema, Result};
-use datafusion::logical_expr::expr::Case;
+use datafusion::logical_expr::expr::{AggregateFunctionParams, Case};
 use datafusion::logical_expr::logical_plan::{Filter, Join};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Expr, LogicalPlan, lit};
@@ -25,9 +26,38 @@ pub(crate) fn in_turn(plan: LogicalPlan) -> Result<LogicalPlan> {
             let Some(condition) = ordered(condition, &pairs) else { return Ok(Transformed::no(LogicalPlan::Join(join))) };
             Ok(Transformed::yes(LogicalPlan::Join(Join { filter: Some(condition), ..join })))
         }
+        LogicalPlan::Aggregate(_) => {
+            let schema = walk::seen_by(&node)?;
+            walk::expressions(node, |expr| Ok(of_filtered(expr, &schema)))
+        }
         other => Ok(Transformed::no(other)),
     });
     turned.data()
+}
+
+/// An aggregate whose argument is computed only for rows that its FILTER lets through: `sum(a / b) FILTER (WHERE b <> 0)`.
+fn of_filtered(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
+    let guarded = |params: &mut AggregateFunctionParams| {
+        let Some(filter) = params.filter.as_mut() else { return false };
+        let turned = ordered(filter.as_ref().clone(), schema);
+        let changed = turned.is_some();
+        turned.into_iter().for_each(|turned| **filter = turned);
+        let condition = filter.as_ref().clone();
+        let mut failing = params.args.iter_mut().filter(|argument| can_fail(argument, schema)).peekable();
+        let changed = changed || failing.peek().is_some();
+        failing.for_each(|argument| {
+            let branch = (Box::new(condition.clone()), Box::new(argument.clone()));
+            *argument = Expr::Case(Case { expr: None, when_then_expr: vec![branch], else_expr: None });
+        });
+        changed
+    };
+    match expr {
+        Expr::AggregateFunction(mut function) => {
+            let changed = guarded(&mut function.params);
+            Transformed::new_transformed(Expr::AggregateFunction(function), changed)
+        }
+        other => Transformed::no(other),
+    }
 }
 
 /// The conjunction in its order; `None` where it stays as it is.

@@ -118,12 +118,18 @@ impl Visitor for Names {
     }
 }
 
+/// Nor is there a difference between `count(*)` and `count(1)`.
 struct WithoutCasts;
 
 impl VisitorMut for WithoutCasts {
     type Break = ();
 
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        if let Expr::Function(Function { args: FunctionArguments::List(list), .. }) = expr {
+            for argument in list.args.iter_mut().filter(|argument| matches!(argument, FunctionArg::Unnamed(FunctionArgExpr::Wildcard))) {
+                *argument = FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::value(Value::Number("1".to_owned(), false))));
+            }
+        }
         while let Expr::Cast { expr: inner, .. } | Expr::Nested(inner) = expr {
             *expr = std::mem::replace(inner.as_mut(), Expr::value(Value::Null));
         }
@@ -192,6 +198,7 @@ mod tests {
         assert!(twins);
         assert_eq!(sql, "SELECT sum(a), sum(__weir_typed(CAST(a AS NUMERIC), 'NUMERIC')) FROM t");
         assert!(marked("SELECT count(*) FROM t GROUP BY CAST(a AS DATE), a").0);
+        assert!(marked("SELECT count(*), count(CAST(1 AS INT)) FROM t").0);
         assert!(marked("SELECT a, CAST(a AS TEXT) FROM t GROUP BY 1, 2").0);
         assert!(marked("SELECT a, CAST(a AS TEXT) AS t FROM t GROUP BY a, t").0);
         assert!(marked("SELECT 1 WHERE EXISTS (SELECT max((a)), max(CAST(a AS INT)) FROM t)").0);
