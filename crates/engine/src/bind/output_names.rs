@@ -50,6 +50,12 @@ impl OutputNames {
         names
     }
 
+    /// With what other columns are called.
+    pub fn and(mut self, shown: BTreeMap<String, String>) -> Self {
+        self.shown.extend(shown);
+        self
+    }
+
     /// The schema as the client sees it: other names, and texts that are no views, which not every reader of Arrow knows.
     pub fn show(&self, schema: &SchemaRef) -> SchemaRef {
         let renamed = |field: &Arc<Field>| match self.shown.get(field.name()) {
