@@ -66,7 +66,7 @@ pub(crate) async fn verify(planning: &PlanningSession<'_>, shared: &Arc<Shared>,
 
 fn differs(detail: &str) -> Error {
     Error::internal("push-down changes the answer").with_detail(detail.to_owned()).with_hint(
-        "run it again: data may have changed in between, and the first rows of a LIMIT need an order; if it stays, report it, and SET weir.pushdown = off",
+        "run it again: data may have changed in between, now() is another moment each way, and the first rows of a LIMIT need an order; if it stays, report it, and SET weir.pushdown = off",
     )
 }
 
@@ -92,7 +92,7 @@ async fn told(planning: &PlanningSession<'_>, statement: Statement, params: &[Pa
 /// Error: 0A000 for a question that has another answer each time.
 fn check_lasting(plan: &LogicalPlan) -> Result<()> {
     let moves = |expr: &Expr| {
-        let now = |node: &Expr| Ok(matches!(node, Expr::ScalarFunction(function) if function.func.signature().volatility != Volatility::Immutable));
+        let now = |node: &Expr| Ok(matches!(node, Expr::ScalarFunction(function) if function.func.signature().volatility == Volatility::Volatile));
         expr.exists(now).unwrap_or(true)
     };
     let mut passing = false;
@@ -105,7 +105,7 @@ fn check_lasting(plan: &LogicalPlan) -> Result<()> {
         return Ok(());
     }
     let error = Error::new(ErrorCode::Unsupported, "a question that has another answer each time is not verified");
-    Err(error.with_hint("write a constant in the place of now() or random()"))
+    Err(error.with_hint("write a constant in the place of random() or uuid()"))
 }
 
 /// Rows and bytes that left sources for this query so far.
