@@ -71,12 +71,11 @@ async fn moved(world: &World, source: &str, sql: &str) -> u64 {
     world.receipt(sql).await.sources.iter().find(|used| used.source == source).map_or(0, |used| used.rows)
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn unions_of_one_source_are_one_statement() {
-    let (world, _file) = world("wide_unions").await;
-    let pg = "app.public";
-    let my = "billing.wide_unions";
-    for (case, source, sql, rows) in [
+/// What it is about, the source, the question, and how many rows leave the source.
+type Case = (&'static str, &'static str, String, u64);
+
+fn unions_of_postgres(pg: &str) -> Vec<Case> {
+    vec![
         ("bare", "app", format!("SELECT id, amount FROM {pg}.orders WHERE id < 4 UNION ALL SELECT id, amount FROM {pg}.old_orders WHERE id < 3"), 5),
         (
             "constants and NULLs",
@@ -132,6 +131,11 @@ async fn unions_of_one_source_are_one_statement() {
             ),
             6,
         ),
+    ]
+}
+
+fn unions_of_others(my: &str) -> Vec<Case> {
+    vec![
         (
             "two character sets",
             "billing",
@@ -154,7 +158,14 @@ async fn unions_of_one_source_are_one_statement() {
         ),
         ("sqlite", "files", "SELECT n FROM files.main.a UNION SELECT n FROM files.main.b".to_owned(), 4),
         ("sqlite, limited", "files", "(SELECT id FROM files.main.a ORDER BY id LIMIT 2) UNION ALL SELECT 7 FROM files.main.b".to_owned(), 5),
-    ] {
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unions_of_one_source_are_one_statement() {
+    let (world, _file) = world("wide_unions").await;
+    let pg = "app.public";
+    for (case, source, sql, rows) in unions_of_postgres(pg).into_iter().chain(unions_of_others("billing.wide_unions")) {
         let sent = one(&world, source, &sql).await;
         assert!(sent.sql.contains(" UNION ALL "), "{case}: {}", sent.sql);
         assert_eq!(moved(&world, source, &sql).await, rows, "{case}: {}", sent.sql);
@@ -407,6 +418,12 @@ async fn windows_at_the_source() {
         assert!(sent.sql.contains(" OVER ("), "{case}: {}", sent.sql);
         assert_eq!(moved(&world, source, &sql).await, rows, "{case}: {}", sent.sql);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn windows_that_stay_here_say_why() {
+    let (world, _file) = world("wide_windows_kept").await;
+    let (orders, my) = ("app.public.orders", "billing.wide_windows_kept.customers");
     for (sql, source, code) in [
         (format!("SELECT lag(id) OVER (ORDER BY day) FROM {orders}"), "app", "order_not_total"),
         (format!("SELECT sum(qty) OVER (ORDER BY day ROWS 2 PRECEDING) FROM {orders}"), "app", "order_not_total"),
