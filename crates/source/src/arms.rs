@@ -3,6 +3,7 @@
 //! the value that each has by itself.
 
 use crate::{Column, Reason, Term};
+use arrow::datatypes::DataType;
 
 /// Whether all of them are of the very same type and collation there.
 pub(crate) fn alike(values: &[&Term]) -> bool {
@@ -18,6 +19,16 @@ fn same_meaning(a: &Column, b: &Column) -> bool {
         && a.read_as == b.read_as
         && a.labels == b.labels
         && a.bytewise_equality == b.bytewise_equality
+}
+
+/// The type that all of them are read as. Error: `arms` where there are several, or one is read as something that it is not there.
+pub(crate) fn read_alike<'a>(values: &[&'a Term]) -> Result<&'a DataType, Reason> {
+    let Some(first) = values.first() else { return Err(different()) };
+    let data_type = &first.meaning.data_type;
+    match values.iter().all(|value| value.meaning.data_type == *data_type && value.meaning.read_as.is_none()) {
+        true => Ok(data_type),
+        false => Err(different()),
+    }
 }
 
 /// The values as they are.

@@ -2,13 +2,14 @@
 //! Columns that the planner would give one name: it leaves casts out of names, so `sum(a)` and `sum(a::numeric)` are twins to it, and a
 //! question with both an error. While names are bound, their casts are calls of a function that says its type; the calls go, the names stay.
 
+use crate::call::call;
 use crate::{functions, walk};
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TransformedResult};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, ObjectName, OrderByKind, Query, Select,
-    SelectItem, SetExpr, Statement, TableFactor, Value, Visit, VisitMut, Visitor, VisitorMut,
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident, OrderByKind, Query, Select, SelectItem, SetExpr, Statement,
+    TableFactor, Value, Visit, VisitMut, Visitor, VisitorMut,
 };
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -162,24 +163,10 @@ impl VisitorMut for Calls {
         {
             let data_type = Expr::value(Value::SingleQuotedString(data_type.to_string()));
             let cast = std::mem::replace(expr, Expr::value(Value::Null));
-            *expr = call(functions::TYPED, [cast, data_type]);
+            *expr = call(functions::TYPED, vec![cast, data_type]);
         }
         ControlFlow::Continue(())
     }
-}
-
-fn call(name: &str, arguments: [Expr; 2]) -> Expr {
-    let args = arguments.into_iter().map(|argument| FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))).collect();
-    Expr::Function(Function {
-        name: ObjectName::from(vec![Ident::new(name)]),
-        uses_odbc_syntax: false,
-        parameters: FunctionArguments::None,
-        args: FunctionArguments::List(FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() }),
-        filter: None,
-        null_treatment: None,
-        over: None,
-        within_group: Vec::new(),
-    })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use super::forms::{letters_max, plain_text};
 use super::native::type_word;
-use crate::arms::{alike, all_like, different, unchanged, with_meaning};
+use crate::arms::{alike, all_like, different, read_alike, unchanged, with_meaning};
 use crate::{Column, Reason, Term};
 use arrow::datatypes::DataType;
 
@@ -15,11 +15,7 @@ pub(super) fn arms(values: &[&Term]) -> Result<Vec<Term>, Reason> {
     if alike(values) && values.iter().all(|value| keeps_its_type(&value.meaning)) {
         return Ok(unchanged(values));
     }
-    let Some(first) = values.first() else { return Err(different()) };
-    let data_type = &first.meaning.data_type;
-    if values.iter().any(|value| value.meaning.data_type != *data_type || value.meaning.read_as.is_some()) {
-        return Err(different());
-    }
+    let data_type = read_alike(values)?;
     let computed = |native: &str| Term::computed("", native, data_type.clone(), true).meaning;
     match data_type {
         DataType::Utf8 => texts(values),

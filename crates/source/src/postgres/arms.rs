@@ -3,7 +3,7 @@
 
 use super::functions::word;
 use super::support::declared_numeric;
-use crate::arms::{alike, all_like, different, unchanged, with_meaning};
+use crate::arms::{alike, all_like, different, read_alike, unchanged, with_meaning};
 use crate::{Reason, Term};
 use arrow::datatypes::DataType;
 
@@ -11,11 +11,7 @@ pub(super) fn arms(values: &[&Term]) -> Result<Vec<Term>, Reason> {
     if alike(values) {
         return Ok(unchanged(values));
     }
-    let Some(first) = values.first() else { return Err(different()) };
-    let data_type = &first.meaning.data_type;
-    if values.iter().any(|value| value.meaning.data_type != *data_type || value.meaning.read_as.is_some()) {
-        return Err(different());
-    }
+    let data_type = read_alike(values)?;
     let native = if *data_type == DataType::Binary { "bytea".to_owned() } else { word(data_type).map_err(|_| different())? };
     let plain = Term::computed("", &native, data_type.clone(), true).meaning;
     match data_type {

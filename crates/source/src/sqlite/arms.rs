@@ -3,7 +3,7 @@
 //! column has to be the same.
 
 use super::declared_type::{Meaning, meaning};
-use crate::arms::{alike, all_like, different, unchanged};
+use crate::arms::{alike, all_like, different, read_alike, unchanged};
 use crate::{Column, Reason, Term};
 use arrow::datatypes::DataType;
 
@@ -11,11 +11,7 @@ pub(super) fn arms(values: &[&Term]) -> Result<Vec<Term>, Reason> {
     if alike(values) {
         return Ok(unchanged(values));
     }
-    let Some(first) = values.first() else { return Err(different()) };
-    let data_type = &first.meaning.data_type;
-    if values.iter().any(|value| value.meaning.data_type != *data_type || value.meaning.read_as.is_some()) {
-        return Err(different());
-    }
+    let data_type = read_alike(values)?;
     let whole = |value: &&Term| value.constant || meaning(&value.meaning.native_type) == Meaning::Integer && value.meaning.bytewise_equality;
     let columns: Vec<&Term> = values.iter().filter(|value| !value.constant).copied().collect();
     match data_type {
