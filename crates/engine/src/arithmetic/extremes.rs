@@ -2,6 +2,7 @@
 //! `min` and `max` of floating point numbers in groups: NaN is the largest number, and the infinities are numbers too.
 //! The query engine's own take the last NaN for both, and begin with the finite limits of the type.
 
+use super::sliding::Sliding;
 use arrow::array::{ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, PrimitiveArray};
 use arrow::compute::nullif;
 use arrow::datatypes::{DataType, FieldRef, Float32Type, Float64Type};
@@ -73,7 +74,8 @@ impl AggregateUDFImpl for Extreme {
     }
 
     fn create_sliding_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
-        self.inner().create_sliding_accumulator(args)
+        let data_type = args.return_field.data_type().clone();
+        Ok(Box::new(Sliding::over(self.inner().create_sliding_accumulator(args)?, data_type)))
     }
 
     fn is_descending(&self) -> Option<bool> {

@@ -11,6 +11,7 @@ mod mean_of;
 mod one_distinct;
 mod rule;
 mod settled;
+mod sliding;
 mod sum;
 mod totals;
 

@@ -160,9 +160,9 @@ async fn bind_known(session: &PlanningSession<'_>, mut statement: Statement) -> 
         resolved.insert(typed.to_string(), found);
     }
     outer_aliases::make_plain(&mut statement, &resolved);
-    order_inputs::make_plain(&mut statement, &resolved);
+    let renamed = order_inputs::make_plain(&mut statement, &resolved);
     rewrite::make_exact(&mut statement, &resolved);
-    let names = OutputNames::give(&mut statement);
+    let names = OutputNames::give(&mut statement).and(renamed);
     operators::adapt(&mut statement)?;
     let tables: Vec<Resolved> = resolved.into_values().collect();
     let mut providers: Vec<(TableName, Arc<dyn TableProvider>)> = Vec::with_capacity(tables.len());

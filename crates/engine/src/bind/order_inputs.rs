@@ -1,32 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `SELECT n + z AS n FROM t ORDER BY n + z`: an expression in ORDER BY is over the columns of the tables; only a name by itself may be
-//! that of an output. The planner looks among the outputs first, so such a column gets its table's name in front.
+//! that of an output. The planner looks among the outputs first, so such an output is called otherwise while the question is planned.
 
+use super::dialect::WeirDialect;
 use super::names::Resolved;
 use super::outer_aliases::Scopes;
 use super::rewrite::folded;
-use datafusion::sql::sqlparser::ast::{Expr, Ident, OrderByKind, Query, Select, SelectItem, SetExpr, Statement, Visit, VisitMut, Visitor, VisitorMut};
+use datafusion::sql::sqlparser::ast::{
+    Expr, Ident, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, Statement, TableFactor, Visit, VisitMut, Visitor, VisitorMut,
+};
+use datafusion::sql::sqlparser::parser::Parser;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-/// Names the tables of such columns. `resolved` is keyed by the name as typed.
-pub(super) fn make_plain(statement: &mut Statement, resolved: &BTreeMap<String, Resolved>) {
-    let _ = VisitMut::visit(statement, &mut Inputs { scopes: Scopes::over(resolved) });
+/// Gives such outputs other names, and tells for each of the outermost query what it is called. `resolved` is keyed by the name as typed.
+pub(super) fn make_plain(statement: &mut Statement, resolved: &BTreeMap<String, Resolved>) -> BTreeMap<String, String> {
+    let mut inputs = Inputs { scopes: Scopes::over(resolved), depth: 0, shown: BTreeMap::new() };
+    let _ = VisitMut::visit(statement, &mut inputs);
+    inputs.shown
 }
 
 struct Inputs<'r> {
     scopes: Scopes<'r>,
+    /// Queries that are open.
+    depth: usize,
+    shown: BTreeMap<String, String>,
 }
 
 impl Inputs<'_> {
-    fn qualify(&self, query: &mut Query) {
-        let SetExpr::Select(select) = query.body.as_ref() else { return };
-        let hidden = hidden_columns(select);
-        let Some(order_by) = query.order_by.as_mut().filter(|_| !hidden.is_empty()) else { return };
-        let OrderByKind::Expressions(orders) = &mut order_by.kind else { return };
-        for order in orders.iter_mut().filter(|order| !matches!(order.expr, Expr::Identifier(_))) {
-            let _ = VisitMut::visit(&mut order.expr, &mut Qualify { scopes: &self.scopes, hidden: &hidden, depth: 0 });
+    /// Outputs whose names stand for a column of a table in some expression of ORDER BY.
+    fn hiding(&self, query: &Query) -> BTreeSet<String> {
+        let SetExpr::Select(select) = query.body.as_ref() else { return BTreeSet::new() };
+        let mut hidden = hidden_columns(select);
+        hidden.retain(|name, an_input| self.scopes.has_column(name, *an_input));
+        let Some(orders) = orders(query).filter(|_| !hidden.is_empty()) else { return BTreeSet::new() };
+        let mut used = Used::default();
+        for order in orders.iter().filter(|order| !matches!(order.expr, Expr::Identifier(_))) {
+            let _ = Visit::visit(&order.expr, &mut used);
         }
+        used.names.into_iter().filter(|name| hidden.contains_key(name)).collect()
+    }
+}
+
+fn orders(query: &Query) -> Option<&Vec<OrderByExpr>> {
+    match &query.order_by.as_ref()?.kind {
+        OrderByKind::Expressions(orders) => Some(orders),
+        _ => None,
     }
 }
 
@@ -41,53 +60,88 @@ fn hidden_columns(select: &Select) -> BTreeMap<String, bool> {
     renamed.map(|name| (name.clone(), used.names.contains(&name))).collect()
 }
 
-/// Columns without a table's name.
+/// Columns without a table's name, but for those in queries inside.
 #[derive(Default)]
 struct Used {
     names: BTreeSet<String>,
+    depth: usize,
 }
 
 impl Visitor for Used {
     type Break = ();
 
+    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.depth += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.depth -= 1;
+        ControlFlow::Continue(())
+    }
+
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        if let Expr::Identifier(name) = expr {
+        if let Expr::Identifier(name) = expr
+            && self.depth == 0
+        {
             self.names.insert(folded(name));
         }
         ControlFlow::Continue(())
     }
 }
 
-struct Qualify<'a, 'r> {
-    scopes: &'a Scopes<'r>,
-    hidden: &'a BTreeMap<String, bool>,
-    /// Queries inside of the expression; their names are their own business.
-    depth: usize,
+/// A name that no column has.
+fn stand_in(name: &str) -> String {
+    format!("{name} (output)")
 }
 
-impl VisitorMut for Qualify<'_, '_> {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.depth += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
-        self.depth -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        if let Expr::Identifier(name) = &*expr
-            && self.depth == 0
-            && let Some(an_input) = self.hidden.get(&folded(name))
-            && let Some(table) = self.scopes.table_with(name, *an_input)
-        {
-            *expr = Expr::CompoundIdentifier(vec![Ident::with_quote('"', table), name.clone()]);
+/// Renames these outputs, also where ORDER BY has one of them by itself.
+fn rename(query: &mut Query, names: &BTreeSet<String>) {
+    let other = |name: &Ident| names.contains(&folded(name)).then(|| Ident::with_quote('"', stand_in(&folded(name))));
+    if let Some(order_by) = &mut query.order_by
+        && let OrderByKind::Expressions(orders) = &mut order_by.kind
+    {
+        for order in orders {
+            if let Expr::Identifier(name) = &mut order.expr
+                && let Some(other) = other(name)
+            {
+                *name = other;
+            }
         }
-        ControlFlow::Continue(())
     }
+    let SetExpr::Select(select) = query.body.as_mut() else { return };
+    for item in &mut select.projection {
+        if let SelectItem::ExprWithAlias { alias, .. } = item
+            && let Some(other) = other(alias)
+        {
+            *alias = other;
+        }
+    }
+}
+
+/// What the outputs of a query are called, where each has a name.
+fn output_names(query: &Query) -> Option<Vec<Ident>> {
+    let SetExpr::Select(select) = query.body.as_ref() else { return None };
+    let name = |item: &SelectItem| match item {
+        SelectItem::ExprWithAlias { alias, .. } => Some(alias.clone()),
+        SelectItem::UnnamedExpr(Expr::Identifier(name)) => Some(name.clone()),
+        SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts)) => parts.last().cloned(),
+        _ => None,
+    };
+    select.projection.iter().map(name).collect()
+}
+
+/// The query inside of another one that gives the outputs their names back.
+fn wrapped(query: Query, names: &[Ident]) -> Option<Query> {
+    const FRAME: &str = "SELECT 1 FROM (SELECT 1) AS ordered";
+    let mut frame = Parser::new(&WeirDialect).try_with_sql(FRAME).ok()?.parse_query().ok()?;
+    let inside = output_names(&query)?;
+    let SetExpr::Select(select) = frame.body.as_mut() else { return None };
+    let TableFactor::Derived { subquery, .. } = &mut select.from.first_mut()?.relation else { return None };
+    **subquery = query;
+    let named = inside.into_iter().zip(names).map(|(inside, name)| SelectItem::ExprWithAlias { expr: Expr::Identifier(inside), alias: name.clone() });
+    select.projection = named.collect();
+    Some(*frame)
 }
 
 impl VisitorMut for Inputs<'_> {
@@ -95,11 +149,30 @@ impl VisitorMut for Inputs<'_> {
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         self.scopes.enter_query(query);
-        self.qualify(query);
+        self.depth += 1;
+        let hiding = self.hiding(query);
+        if hiding.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        if self.depth == 1 {
+            rename(query, &hiding);
+            self.shown.extend(hiding.into_iter().map(|name| (stand_in(&name), name)));
+            return ControlFlow::Continue(());
+        }
+        // Without a limit the order of a query inside of another one is nobody's.
+        let names = output_names(query).filter(|_| query.limit_clause.is_some() || query.fetch.is_some());
+        if let Some(names) = names {
+            let mut inside = query.clone();
+            rename(&mut inside, &hiding);
+            if let Some(wrapped) = wrapped(inside, &names) {
+                *query = wrapped;
+            }
+        }
         ControlFlow::Continue(())
     }
 
     fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+        self.depth -= 1;
         self.scopes.leave_query();
         ControlFlow::Continue(())
     }
@@ -129,12 +202,16 @@ mod tests {
     #[test]
     fn expressions_are_over_inputs_and_names_over_outputs() {
         let same = |sql: &str| assert_eq!(plain(sql), sql);
-        assert_eq!(plain("SELECT n + z AS n FROM c ORDER BY n + z, n"), "SELECT n + z AS n FROM c ORDER BY \"c\".n + z, n");
-        assert_eq!(plain("SELECT -n AS n FROM (SELECT 1 AS n) q ORDER BY abs(n) DESC"), "SELECT -n AS n FROM (SELECT 1 AS n) q ORDER BY abs(\"q\".n) DESC");
-        assert_eq!(plain("SELECT max(n) AS n FROM c GROUP BY z ORDER BY -max(n)"), "SELECT max(n) AS n FROM c GROUP BY z ORDER BY -max(\"c\".n)");
+        assert_eq!(plain("SELECT n + z AS n FROM c ORDER BY n + z, n"), "SELECT n + z AS \"n (output)\" FROM c ORDER BY n + z, \"n (output)\"");
+        assert_eq!(plain("SELECT max(n) AS n FROM c GROUP BY z ORDER BY -max(n)"), "SELECT max(n) AS \"n (output)\" FROM c GROUP BY z ORDER BY -max(n)");
+        assert_eq!(
+            plain("SELECT n FROM (SELECT -n AS n, z FROM c ORDER BY abs(n) LIMIT 1) q"),
+            "SELECT n FROM (SELECT \"n (output)\" AS n, z AS z FROM (SELECT -n AS \"n (output)\", z FROM c ORDER BY abs(n) LIMIT 1) AS ordered) q"
+        );
         same("SELECT n AS n FROM c ORDER BY n + 1");
         same("SELECT z AS m FROM c ORDER BY m + 1");
+        same("SELECT -n AS n FROM c ORDER BY n");
         same("SELECT -n AS n FROM c ORDER BY (SELECT max(n) FROM d)");
-        same("SELECT -n AS n FROM c, d ORDER BY n + 1");
+        same("SELECT n FROM (SELECT -n AS n FROM c ORDER BY abs(n)) q");
     }
 }

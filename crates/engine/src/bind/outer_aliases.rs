@@ -131,19 +131,12 @@ impl<'r> Scopes<'r> {
         scope.items.iter().position(means).map(|index| (depth, (scope.number, index)))
     }
 
-    /// The one table of the innermost query that has this column. Of a single table whose columns are not known, `an_input` says whether
-    /// it must have it.
-    pub(super) fn table_with(&self, column: &Ident, an_input: bool) -> Option<String> {
-        let name = column.value.to_lowercase();
-        let items = &self.open.last()?.items;
-        if let [Item { called, columns: None, .. }] = items.as_slice() {
-            return an_input.then(|| called.clone());
-        }
-        let mut having = items.iter().filter(|item| item.columns.as_ref().is_none_or(|columns| columns.contains(&name)));
-        match (having.next(), having.next()) {
-            (Some(Item { called, columns: Some(_), .. }), None) => Some(called.clone()),
-            _ => None,
-        }
+    /// Whether a table of the innermost query has a column of this name. Where no table is known to, and not all are known, `an_input`
+    /// says whether one must.
+    pub(super) fn has_column(&self, name: &str, an_input: bool) -> bool {
+        let Some(scope) = self.open.last() else { return false };
+        let known = scope.items.iter().any(|item| item.columns.as_ref().is_some_and(|columns| columns.contains(&name.to_lowercase())));
+        known || an_input && scope.items.iter().any(|item| item.columns.is_none())
     }
 
     /// Whether the planner could take the first part of a qualifier that means a table at this depth for a column.

@@ -43,6 +43,12 @@ impl OutputNames {
         names
     }
 
+    /// With what other columns are called.
+    pub fn and(mut self, shown: BTreeMap<String, String>) -> Self {
+        self.shown.extend(shown);
+        self
+    }
+
     /// The schema as the client sees it: other names, and texts that are no views, which not every reader of Arrow knows.
     pub fn show(&self, schema: &SchemaRef) -> SchemaRef {
         let renamed = |field: &Arc<Field>| match self.shown.get(field.name()) {
@@ -68,7 +74,10 @@ impl OutputNames {
                 continue;
             }
             let SelectItem::UnnamedExpr(expr) = item else { continue };
-            let repeated = !plain.insert(meant(expr));
+            let column = meant(expr);
+            // `id, t.id` is one column twice: a name without a table is that of one table alone.
+            let also: bool = plain.iter().any(|known: &Vec<String>| known.len() != column.len() && known.last() == column.last());
+            let repeated = !plain.insert(column) || also;
             if is_column(expr) && !repeated && !starred {
                 continue;
             }
@@ -149,12 +158,12 @@ fn is_column(expr: &Expr) -> bool {
     matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
 }
 
-/// The same text for the same column, however it was typed.
-fn meant(expr: &Expr) -> String {
+/// The same words for the same column, however it was typed.
+fn meant(expr: &Expr) -> Vec<String> {
     match expr {
-        Expr::Identifier(name) => folded(name),
-        Expr::CompoundIdentifier(parts) => parts.iter().map(folded).collect::<Vec<_>>().join("."),
-        other => other.to_string(),
+        Expr::Identifier(name) => vec![folded(name)],
+        Expr::CompoundIdentifier(parts) => parts.iter().map(folded).collect(),
+        other => vec![other.to_string()],
     }
 }
 

@@ -71,8 +71,8 @@ pub(crate) fn make_exact(statement: &mut Statement, resolved: &BTreeMap<String, 
     let mut everywhere = Everything::default();
     let _ = Visit::visit(&*statement, &mut everywhere);
     let mut outermost = Scope::default();
-    for (alias, typed) in &everywhere.tables {
-        outermost.add(alias, resolved.get(typed));
+    for table in &everywhere.tables {
+        outermost.add(table, resolved.get(&table.typed));
     }
     let local = local_names(statement);
     let _ = statement.visit(&mut Rewriter { resolved, local, outermost, scopes: Vec::new() });
@@ -154,7 +154,12 @@ impl Rewriter<'_> {
         let Some((column, qualifier)) = idents.split_last_mut() else { return };
         let typed = ObjectName::from(qualifier.to_vec()).to_string();
         self.spell(column, qualifier.last().map(folded).as_deref());
-        if qualifier.len() < 2 {
+        if let [only] = qualifier {
+            if let Some(table) = self.exact_table(only) {
+                let mut exact = idents_of(table);
+                exact.push(column.clone());
+                *idents = exact;
+            }
             return;
         }
         if let Some(resolved) = self.resolved.get(&typed) {
@@ -162,6 +167,13 @@ impl Rewriter<'_> {
             exact.push(column.clone());
             *idents = exact;
         }
+    }
+
+    /// The table that an unquoted name in front of a column means, where its source spells it otherwise.
+    fn exact_table(&self, qualifier: &Ident) -> Option<&TableName> {
+        let lower = Some(qualifier.value.to_lowercase()).filter(|_| qualifier.quote_style.is_none())?;
+        let known = self.scopes.iter().rev().chain([&self.outermost]).find_map(|scope| scope.tables.get(&lower))?;
+        known.as_ref().filter(|table| table.table != lower)
     }
 
     /// An unquoted name that no table in reach spells in lower case, and that just one spelling fits, becomes that spelling.
@@ -197,12 +209,28 @@ fn idents_of(name: &TableName) -> Vec<Ident> {
 struct Scope {
     all: HashMap<String, HashSet<String>>,
     by_alias: HashMap<String, HashMap<String, HashSet<String>>>,
+    /// By what they are called; no table where that is an alias, or a name of several.
+    tables: HashMap<String, Option<TableName>>,
+}
+
+/// A table as it stands in a statement.
+struct Named {
+    /// The alias, or the bare name.
+    called: String,
+    aliased: bool,
+    /// The name as typed.
+    typed: String,
 }
 
 impl Scope {
-    fn add(&mut self, alias: &str, table: Option<&Resolved>) {
+    fn add(&mut self, named: &Named, table: Option<&Resolved>) {
+        let exact = table.filter(|_| !named.aliased).map(|table| table.name().clone());
+        let known = self.tables.entry(named.called.clone()).or_insert_with(|| exact.clone());
+        if *known != exact {
+            *known = None;
+        }
         let Some(table) = table else { return };
-        let own = self.by_alias.entry(alias.to_owned()).or_default();
+        let own = self.by_alias.entry(named.called.clone()).or_default();
         for column in column_names(table) {
             let lower = column.to_lowercase();
             own.entry(lower.clone()).or_default().insert(column.clone());
@@ -231,8 +259,8 @@ impl Scope {
                 }
             }
             other => {
-                if let Some((alias, typed)) = named(other) {
-                    self.add(&alias, resolved.get(&typed));
+                if let Some(table) = named(other) {
+                    self.add(&table, resolved.get(&table.typed));
                 }
             }
         }
@@ -254,18 +282,17 @@ pub(super) fn column_names(table: &Resolved) -> Vec<String> {
     }
 }
 
-/// The alias (or the bare table name) of a table, and its name as typed.
-fn named(factor: &TableFactor) -> Option<(String, String)> {
+fn named(factor: &TableFactor) -> Option<Named> {
     let TableFactor::Table { name, alias, args: None, .. } = factor else { return None };
     let last = name.0.last().and_then(|part| part.as_ident());
     let called = alias.as_ref().map(|alias| &alias.name).or(last)?;
-    Some((folded(called), name.to_string()))
+    Some(Named { called: folded(called), aliased: alias.is_some(), typed: name.to_string() })
 }
 
 /// Every table of a statement.
 #[derive(Default)]
 struct Everything {
-    tables: Vec<(String, String)>,
+    tables: Vec<Named>,
 }
 
 impl Visitor for Everything {

@@ -42,7 +42,8 @@ impl Dialect for MySqlDialect {
     fn chosen(&self, case: String, data_type: &DataType) -> String {
         match data_type {
             unsigned if unsigned.is_unsigned_integer() => format!("CAST({case} AS UNSIGNED)"),
-            DataType::Int64 => format!("CAST({case} AS SIGNED)"),
+            // So does a year beside a whole number.
+            DataType::Int16 | DataType::Int32 | DataType::Int64 => format!("CAST({case} AS SIGNED)"),
             _ => case,
         }
     }

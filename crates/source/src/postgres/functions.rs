@@ -23,12 +23,9 @@ use super::mapping::base_type;
 use super::support::{changed_by_policy, support};
 use super::value::Policies;
 use crate::capability::Operand;
-use crate::expression::unknown_function;
-use crate::{Aggregate, Argument, Function, Operation, Reason, Support, Term, Written};
+use crate::expression::{holds_digits, unknown_function};
+use crate::{Aggregate, Argument, Function, Operation, Reason, Term, Written};
 use arrow::datatypes::DataType;
-
-/// The largest number of digits that a decimal of ours has.
-const DIGITS_MAX: u8 = 38;
 
 pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], result: &DataType, policies: Policies) -> Written {
     if arguments.iter().any(|argument| changed_by_policy(&argument.term.meaning, policies)) {
@@ -69,13 +66,13 @@ pub(super) fn aggregate(aggregate: Aggregate, argument: Option<&Term>, distinct:
         return if aggregate == Aggregate::Count && !distinct { computed("count(*)".to_owned(), result, true) } else { Err(unknown_function()) };
     };
     if distinct {
-        exact(support(&Operation::Distinguish, &argument.meaning, policies))?;
+        support(&Operation::Distinguish, &argument.meaning, policies).exact()?;
     }
     let quantifier = if distinct { "DISTINCT " } else { "" };
     match aggregate {
         Aggregate::Count => {
             // A NaN that is read as NULL is none to be counted.
-            exact(support(&Operation::IsNotNull, &argument.meaning, policies))?;
+            support(&Operation::IsNotNull, &argument.meaning, policies).exact()?;
             computed(format!("count({quantifier}{})", argument.sql), result, true)
         }
         Aggregate::Sum => sum(argument, quantifier, result, policies),
@@ -85,17 +82,10 @@ pub(super) fn aggregate(aggregate: Aggregate, argument: Option<&Term>, distinct:
     }
 }
 
-fn exact(support: Support) -> Result<(), Reason> {
-    match support {
-        Support::Exact => Ok(()),
-        Support::Superset(reason) | Support::Never(reason) => Err(reason),
-    }
-}
-
 fn sum(argument: &Term, quantifier: &str, result: &DataType, policies: Policies) -> Written {
     match &argument.meaning.data_type {
         DataType::Int16 | DataType::Int32 | DataType::Int64 if whole(argument) => {}
-        DataType::Decimal128(..) => exact(support(&Operation::Order, &argument.meaning, policies))?,
+        DataType::Decimal128(..) => support(&Operation::Order, &argument.meaning, policies).exact()?,
         DataType::Float32 | DataType::Float64 => {
             let reason = Reason::new("float_order", "the last digits of a sum of floating point numbers depend on the order in which they are added");
             return Err(reason.with_remedy("sum a decimal: sum(cast(x AS decimal(18, 6)))"));
@@ -109,7 +99,7 @@ fn sum(argument: &Term, quantifier: &str, result: &DataType, policies: Policies)
 }
 
 fn extreme(word: &str, argument: &Term, policies: Policies) -> Written {
-    exact(support(&Operation::Order, &argument.meaning, policies))?;
+    support(&Operation::Order, &argument.meaning, policies).exact()?;
     match &argument.meaning.data_type {
         // Neither has such an aggregate there.
         DataType::Boolean | DataType::Binary => Err(unknown_function()),
@@ -128,10 +118,7 @@ fn arithmetic(sign: &str, left: &Argument<'_>, right: &Argument<'_>, result: &Da
             computed(format!("({} {sign} {})", cast(&a.sql, result)?, cast(&b.sql, result)?), result, false)
         }
         DataType::Decimal128(precision, _) if number(a) && number(b) => {
-            let fits = *precision < DIGITS_MAX || digits(sign, a, b).is_some_and(|digits| digits <= DIGITS_MAX);
-            if !fits {
-                return Err(Reason::new("digits", "the result may have more digits than a decimal has here").with_remedy("cast to fewer digits first"));
-            }
+            holds_digits(sign, a, b, *precision)?;
             computed(format!("({} {sign} {})", a.sql, b.sql), result, total)
         }
         DataType::Float32 | DataType::Float64 if sign == "*" => Err(underflow()),
@@ -310,17 +297,6 @@ fn whole(term: &Term) -> bool {
 
 fn number(term: &Term) -> bool {
     matches!(term.meaning.data_type, DataType::Decimal128(..)) && term.meaning.read_as.is_none()
-}
-
-/// How many digits the result of an operator can have.
-fn digits(sign: &str, a: &Term, b: &Term) -> Option<u8> {
-    let (DataType::Decimal128(p, s), DataType::Decimal128(q, t)) = (&a.meaning.data_type, &b.meaning.data_type) else { return None };
-    if sign == "*" {
-        return p.checked_add(*q);
-    }
-    let scale = *s.max(t);
-    let whole = (i16::from(*p) - i16::from(*s)).max(i16::from(*q) - i16::from(*t));
-    u8::try_from(whole + i16::from(scale) + 1).ok()
 }
 
 fn computed(sql: String, data_type: &DataType, total: bool) -> Written {
