@@ -20,7 +20,7 @@ help: ## this list
 	@echo
 	@echo '  make demo ARGS=--once           answer the questions and end'
 	@echo '  make demo ARGS="--scale 10"     ten times the data'
-	@echo '  make bench ARGS=scan            one group of benchmarks'
+	@echo '  make bench ARGS=scan            one group of benchmarks (scan, push-down)'
 	@echo '  make services ARGS="postgres"   only some of the servers'
 
 setup: ## install what is needed besides Rust: Debian packages, private Python environments

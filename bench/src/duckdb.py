@@ -13,7 +13,7 @@ answers = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
 site = os.path.dirname(os.path.dirname(duckdb.__file__))
 connection = duckdb.connect(config={"allow_unsigned_extensions": "true", "threads": threads})
-for name in ["avro", "iceberg"]:
+for name in ["avro", "iceberg", "postgres_scanner", "mysql_scanner", "sqlite_scanner"]:
     connection.load_extension(glob.glob(f"{site}/**/{name}.duckdb_extension", recursive=True)[0])
 connection.execute(f"SET temp_directory = '{temp_folder}'")
 connection.execute("SET enable_progress_bar = false")

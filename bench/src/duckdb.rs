@@ -53,6 +53,11 @@ impl DuckDb {
         DuckDbQuery { pipes: self.0.clone(), sql }
     }
 
+    /// Does something that is not measured: attaching a source, a setting.
+    pub async fn prepare(&self, sql: &str) -> Result<()> {
+        self.query(sql.to_owned()).lap().await.map(|_| ())
+    }
+
     /// The most memory that the process ever had.
     pub async fn resident_peak_mb(&self) -> Result<f64> {
         let pid = self.0.lock().await.process.id().ok_or_else(|| broke("it has ended"))?;

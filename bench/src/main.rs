@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `weir-bench`: measures Weir beside a ceiling or a peer, in one run, and says what holds.
 
+mod by_hand;
 mod contest;
 mod duckdb;
 mod figure;
 mod machine;
 mod plain;
 mod process;
+mod push_down;
 mod report;
 mod scan;
 mod server;
+mod source_cpu;
+mod tap;
 mod weir_here;
+mod workshop;
 
 use clap::{Parser, ValueEnum};
 use std::path::PathBuf;
@@ -28,12 +33,15 @@ pub const THREADS: usize = 2;
 enum Group {
     /// Reading sources and the lake, and what a connection costs.
     Scan,
+    /// What leaves the sources, and how fast, when tables are spread over several.
+    PushDown,
 }
 
 impl Group {
     fn word(self) -> &'static str {
         match self {
             Self::Scan => "scan",
+            Self::PushDown => "push-down",
         }
     }
 }
@@ -53,10 +61,13 @@ struct Arguments {
     /// Rows of the tables in PostgreSQL and MariaDB.
     #[arg(long, default_value_t = 1_500_000)]
     source_rows: u64,
+    /// Scale factor of TPC-H in group push-down; the targets are meant for the default.
+    #[arg(long, default_value_t = 1.0)]
+    scale: f64,
     /// Rounds that count; one more goes before them to warm up.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
-    /// Folder that keeps the lake for the next run; a temporary one by default.
+    /// Folder that keeps lake and databases for the next run; a temporary one by default.
     #[arg(long)]
     keep: Option<PathBuf>,
     /// Where the results go.
@@ -69,6 +80,7 @@ struct Arguments {
 pub struct Size {
     pub lake_rows: u64,
     pub source_rows: u64,
+    pub scale: f64,
     pub rounds: usize,
     pub keep: Option<PathBuf>,
 }
@@ -93,10 +105,17 @@ fn start(arguments: &Arguments) -> Result<()> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build();
     let runtime = runtime.map_err(|error| Error::internal("threads cannot be started").with_detail(error.to_string()))?;
-    let size = Size { lake_rows: arguments.rows, source_rows: arguments.source_rows, rounds: arguments.rounds.max(1), keep: arguments.keep.clone() };
+    let size = Size {
+        lake_rows: arguments.rows,
+        source_rows: arguments.source_rows,
+        scale: arguments.scale,
+        rounds: arguments.rounds.max(1),
+        keep: arguments.keep.clone(),
+    };
     let figures = match arguments.group {
         Group::Scan => runtime.block_on(scan::run(&size, &arguments.only))?,
+        Group::PushDown => runtime.block_on(push_down::run(&size, &arguments.only))?,
     };
     report::print(&figures);
-    report::write(&arguments.results, arguments.group.word(), &figures)
+    report::write(&arguments.results, arguments.group.word(), &figures, !arguments.only.is_empty())
 }

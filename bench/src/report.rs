@@ -2,6 +2,7 @@
 //! Results as a table for people and as a file for programs.
 
 use crate::figure::Figure;
+use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use weir_base::{Error, ErrorCode, Result};
@@ -59,20 +60,46 @@ fn grouped(value: i64) -> String {
     format!("{}{}", if value < 0 { "-" } else { "" }, groups.join(","))
 }
 
-/// Writes `<folder>/<group>.json`.
-pub fn write(folder: &Path, group: &str, figures: &[Figure]) -> Result<()> {
+/// Writes `<folder>/<group>.json`. Of a `partial` run, only what was measured is new there.
+pub fn write(folder: &Path, group: &str, figures: &[Figure], partial: bool) -> Result<()> {
     let path = folder.join(format!("{group}.json"));
     let failed = |detail: String| Error::new(ErrorCode::OutOfResources, "cannot write the results").with_detail(format!("{}: {detail}", path.display()));
-    let text = serde_json::to_string_pretty(figures).map_err(|error| failed(error.to_string()))?;
+    let mut lines = serde_json::to_value(figures).map_err(|error| failed(error.to_string()))?;
+    if let (true, Value::Array(new), Ok(old)) = (partial, &mut lines, fs::read_to_string(&path)) {
+        let old: Vec<Value> = serde_json::from_str(&old).map_err(|error| failed(error.to_string()))?;
+        *new = replaced(old, std::mem::take(new));
+    }
+    let text = serde_json::to_string_pretty(&lines).map_err(|error| failed(error.to_string()))?;
     fs::create_dir_all(folder).map_err(|error| failed(error.to_string()))?;
     fs::write(&path, text + "\n").map_err(|error| failed(error.to_string()))?;
     println!("\nwritten to {}", path.display());
     Ok(())
 }
 
+/// The old figures where they were, each with its new value if there is one, and what is new behind them.
+fn replaced(old: Vec<Value>, new: Vec<Value>) -> Vec<Value> {
+    let same = |one: &Value, two: &Value| one["figure"] == two["figure"] && one["peer"] == two["peer"];
+    let (mut lines, mut rest) = (old, Vec::new());
+    for figure in new {
+        match lines.iter_mut().find(|line| same(line, &figure)) {
+            Some(line) => *line = figure,
+            None => rest.push(figure),
+        }
+    }
+    lines.extend(rest);
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_that_is_measured_again_takes_its_old_place() {
+        let line = |figure: &str, value: u32| serde_json::json!({ "figure": figure, "peer": null, "value": value });
+        let lines = replaced(vec![line("a", 1), line("b", 2)], vec![line("c", 3), line("a", 4)]);
+        assert_eq!(lines, [line("a", 4), line("b", 2), line("c", 3)]);
+    }
 
     #[test]
     fn numbers_are_short() {

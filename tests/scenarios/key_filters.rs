@@ -80,3 +80,51 @@ async fn three_hundred_thousand_scattered_keys_move_the_rows_that_match() {
     assert_eq!(moved(&world, "app", sql).await, 300_000);
     world.rows(&format!("VERIFY {sql}")).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn more_keys_than_one_list_takes_stand_in_several() {
+    // F54: a hundred and fifty thousand scattered keys, of which MariaDB takes fifty thousand in a list.
+    let big = "CREATE TABLE big (id int PRIMARY KEY, n int); INSERT INTO big SELECT seq * 3, seq FROM seq_1_to_350000; ANALYZE TABLE big";
+    mariadb().await.run("keys_lists", big).await.unwrap();
+    let world = World::builder().source("billing", "mysql", &mariadb().await.url("keys_lists")).start().await;
+    world.rows("CREATE SCHEMA lake.keys").await;
+    world.rows("CREATE TABLE lake.keys.many AS SELECT id FROM billing.keys_lists.big WHERE n % 7 < 3").await;
+    let sql = "SELECT count(*), sum(b.n) FROM lake.keys.many m JOIN billing.keys_lists.big b ON b.id = m.id";
+    world.rows(&format!("VERIFY {sql}")).await;
+    assert_eq!(world.rows(sql).await[0][0], "150000");
+    assert_eq!(moved(&world, "billing", sql).await, 150_000, "rows moved are rows that match");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_keys_that_leave_nothing_out_are_not_sent() {
+    // Twenty thousand rows of a thousand values: 990 keys are fewer than half the rows, and spare two hundred.
+    let big = "CREATE TABLE big AS SELECT n AS id, n % 1000 AS kind FROM generate_series(1, 20000) n; ANALYZE big";
+    postgres().await.run("keys_idle", big).await.unwrap();
+    let world = World::builder().source("app", "postgres", &postgres().await.url("keys_idle")).start().await;
+    world.rows("CREATE SCHEMA lake.keys").await;
+    for (keys, rows, sent) in [(990, 19_800, false), (300, 6_000, true)] {
+        world.rows("DROP TABLE IF EXISTS lake.keys.kinds").await;
+        world.rows(&format!("CREATE TABLE lake.keys.kinds AS SELECT value AS kind FROM generate_series(0, {})", keys - 1)).await;
+        // Not a plain count: groups of the keys would be counted at the source.
+        let sql = "SELECT count(DISTINCT b.id) FROM lake.keys.kinds k JOIN app.public.big b ON b.kind = k.kind";
+        assert_eq!(world.value(sql).await, rows.to_string());
+        assert_eq!(moved(&world, "app", sql).await, if sent { rows } else { 20_000 }, "{keys} keys");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_travel_over_three_places() {
+    let server = postgres().await;
+    let middle = "CREATE TABLE middle AS SELECT n AS id, n * 2 AS other FROM generate_series(1, 20000) n; ANALYZE middle";
+    server.run("keys_middle", middle).await.unwrap();
+    let last =
+        "CREATE TABLE last (id int PRIMARY KEY, name varchar(20)); INSERT INTO last SELECT seq, concat('n', seq) FROM seq_1_to_40000; ANALYZE TABLE last";
+    mariadb().await.run("keys_last", last).await.unwrap();
+    let world =
+        World::builder().source("app", "postgres", &server.url("keys_middle")).source("billing", "mysql", &mariadb().await.url("keys_last")).start().await;
+    world.rows("CREATE SCHEMA lake.keys").await;
+    world.rows("CREATE TABLE lake.keys.first AS SELECT value * 10 AS id FROM generate_series(1, 20)").await;
+    let sql = "SELECT count(*), min(l.name) FROM billing.keys_last.last l JOIN app.public.middle m ON m.other = l.id JOIN lake.keys.first f ON f.id = m.id";
+    assert_eq!(world.rows(sql).await, [["20", "n100"]]);
+    assert_eq!((moved(&world, "app", sql).await, moved(&world, "billing", sql).await), (20, 20));
+}

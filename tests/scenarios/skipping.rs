@@ -46,3 +46,25 @@ async fn the_first_rows_of_an_order_leave_the_rest_unread() {
     let read = bytes(&world, top).await;
     assert!(read > 0 && read < all, "{read} of {all} bytes were read for three rows");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_join_in_several_partitions_reads_only_the_parts_that_its_keys_are_in() {
+    let server = crate::kit::postgres().await;
+    // More rows than one partition of a join takes, all of them in two of the files.
+    let wide = "CREATE TABLE wide AS SELECT n AS id, repeat('x', 60) AS note FROM generate_series(0, 19999) n; ANALYZE wide";
+    server.run("skipping", wide).await.unwrap();
+    let world = World::builder().source("app", "postgres", &server.url("skipping")).start().await;
+    world.rows("CREATE SCHEMA lake.g").await;
+    world.rows("CREATE TABLE lake.g.facts (id bigint, payload text)").await;
+    for file in 0..FILES {
+        let (first, last) = (file * ROWS_PER_FILE, (file + 1) * ROWS_PER_FILE - 1);
+        world.rows(&format!("INSERT INTO lake.g.facts SELECT value, md5(CAST(value AS text)) FROM generate_series({first}, {last})")).await;
+    }
+    let lake = |receipt: weir_api::Receipt| receipt.sources.iter().find(|source| source.source == "lake").map_or(0, |source| source.bytes);
+    let all = lake(world.receipt("SELECT max(id), max(payload) FROM lake.g.facts").await);
+    let sql = "SELECT count(*), max(f.payload), max(w.note) FROM lake.g.facts f JOIN app.public.wide w ON w.id::bigint = f.id";
+    let receipt = world.receipt(sql).await;
+    assert_eq!(world.rows(sql).await[0][0], "20000");
+    let read = lake(receipt);
+    assert!(read > 0 && read * 4 < all, "{read} of {all} bytes were read for keys in two of {FILES} files");
+}

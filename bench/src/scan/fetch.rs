@@ -4,12 +4,11 @@
 use crate::contest::{Contender, Lap};
 use async_trait::async_trait;
 use futures::StreamExt;
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-use weir_base::{Error, QueryId, Result, SourceName, UserName};
-use weir_guard::{Guard, Limits, Purpose};
-use weir_source::{OutputColumn, Source, SourceSpec, SourceTable, Statement, ValuePolicy, connect};
+use std::time::Instant;
+use weir_base::{Error, QueryId, Result, UserName};
+use weir_guard::{Guard, Purpose};
+use weir_source::{OutputColumn, Source, SourceTable, Statement, connect};
 
 /// A source with the table that is read.
 pub struct Shop {
@@ -22,18 +21,9 @@ pub struct Shop {
 impl Shop {
     /// Finds the table `orders`, which has `rows` rows.
     pub async fn open(kind: &str, url: String, rows: u64) -> Result<Self> {
-        let limits = Limits { statement_timeout: Duration::from_secs(600), ..Limits::default() };
-        let guard = Guard::new(SourceName::new("shop"), limits.clone());
-        let source = connect(SourceSpec {
-            name: SourceName::new("shop"),
-            kind: kind.to_owned(),
-            url,
-            allow_primary: true,
-            nan: ValuePolicy::Keep,
-            infinity: ValuePolicy::Keep,
-            limits,
-            options: BTreeMap::new(),
-        })?;
+        let spec = crate::weir_here::source("shop", kind, url);
+        let guard = Guard::new(spec.name.clone(), spec.limits.clone());
+        let source = connect(spec)?;
         let discovered = source.discover(guard.permit(Purpose::Metadata).await?).await?;
         let table = discovered.tables.into_iter().find(|table| table.name == "orders");
         let table = table.ok_or_else(|| Error::internal("the table that was just made is not found"))?;

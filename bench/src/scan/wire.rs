@@ -23,17 +23,30 @@ const IDLE_CONNECTIONS: usize = 200;
 const MILLISECONDS: f64 = 1000.0;
 
 pub async fn measure(size: &Size, workshop: &Path) -> Result<Vec<Figure>> {
-    let source = Postgres::start().await?;
-    source.run(DATABASE, ONE_ROW).await?;
-    let url = format!("postgres://{}:${{{PASSWORD}}}@127.0.0.1:{}/{DATABASE}", source.user(), source.port());
-    let configuration = format!("sources:\n  app_pg: {{ type: postgres, url: \"{url}\", allow_primary: true }}\n");
-    let environment = [(PASSWORD, source.password().to_owned())];
-    let server = WeirServer::start(&workshop.join("wire"), &configuration, &environment).await?;
+    let source = one_row().await?;
+    let server = server(&source, &workshop.join("wire")).await?;
     let mut figures = trivial_queries(size, &server, &source).await?;
     drop(server);
-    let fresh = WeirServer::start(&workshop.join("idle"), &configuration, &environment).await?;
-    figures.push(idle_connections(&fresh).await?);
+    figures.push(idle_connections(&self::server(&source, &workshop.join("idle")).await?).await?);
     Ok(figures)
+}
+
+/// What Weir adds to a trivial query.
+pub async fn trivial(size: &Size, workshop: &Path) -> Result<Vec<Figure>> {
+    let source = one_row().await?;
+    trivial_queries(size, &server(&source, &workshop.join("wire")).await?, &source).await
+}
+
+async fn one_row() -> Result<Postgres> {
+    let source = Postgres::start().await?;
+    source.run(DATABASE, ONE_ROW).await?;
+    Ok(source)
+}
+
+async fn server(source: &Postgres, folder: &Path) -> Result<WeirServer> {
+    let url = format!("postgres://{}:${{{PASSWORD}}}@127.0.0.1:{}/{DATABASE}", source.user(), source.port());
+    let configuration = format!("sources:\n  app_pg: {{ type: postgres, url: \"{url}\", allow_primary: true }}\n");
+    WeirServer::start(folder, &configuration, &[(PASSWORD, source.password().to_owned())]).await
 }
 
 async fn trivial_queries(size: &Size, server: &WeirServer, source: &Postgres) -> Result<Vec<Figure>> {

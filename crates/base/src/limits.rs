@@ -45,6 +45,8 @@ pub const QUERY_LOG_ROWS_MAX: usize = 200_000;
 pub const FORECASTS_KEPT_MAX: usize = 1_000;
 /// How long a question waits for a source's forecast before it runs without one.
 pub const FORECAST_WAIT_MS_MAX: u64 = 1_000;
+/// How long a question waits for what a source has counted in its tables before it is planned without.
+pub const STATISTICS_WAIT_MS_MAX: u64 = 500;
 /// Keys that a join sends to the source of its other side; more are looked up here.
 pub const KEYS_MAX: usize = 500_000;
 /// Bytes of such keys, for each partition of the join.

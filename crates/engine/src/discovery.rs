@@ -6,10 +6,10 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 use weir_api::Forecast;
-use weir_base::limits::{DISCOVERY_TTL_MS, FORECASTS_KEPT_MAX};
+use weir_base::limits::{DISCOVERY_TTL_MS, FORECASTS_KEPT_MAX, STATISTICS_WAIT_MS_MAX};
 use weir_base::{Error, ErrorCode, Result, SourceName};
 use weir_guard::{Guard, Purpose};
-use weir_source::{Health, Source, SourceTable};
+use weir_source::{Health, Source, SourceTable, TableStatistics};
 
 /// A failed discovery is believed this long, so that a hundred waiting queries do not knock one after the other.
 const FAILURE_TTL: Duration = Duration::from_millis(1_000);
@@ -33,6 +33,10 @@ pub struct SourceHandle {
     pub guard: Arc<Guard>,
     known: Mutex<Option<Known>>,
     health: Mutex<Option<(Instant, Result<Health>)>>,
+    /// What the source has counted, by schema and name; true of a table as it was listed then.
+    statistics: std::sync::Mutex<HashMap<(String, String), Counted>>,
+    /// Held by the one who asks for statistics while others wait.
+    learning: Mutex<()>,
     /// What the source lately said of a statement, by its text.
     forecasts: std::sync::Mutex<HashMap<String, (Instant, Forecast)>>,
     rules: Vec<TableRule>,
@@ -47,6 +51,9 @@ pub struct TableRule {
     pub require_filter: Vec<String>,
 }
 
+/// Statistics of a table as it was listed.
+type Counted = (Arc<SourceTable>, Arc<TableStatistics>);
+
 #[derive(Debug, Clone)]
 struct Known {
     at: Instant,
@@ -57,7 +64,16 @@ struct Known {
 
 impl SourceHandle {
     pub fn new(source: Arc<dyn Source>, guard: Arc<Guard>) -> Self {
-        Self { source, guard, known: Mutex::new(None), health: Mutex::new(None), forecasts: std::sync::Mutex::default(), rules: Vec::new() }
+        Self {
+            source,
+            guard,
+            known: Mutex::new(None),
+            health: Mutex::new(None),
+            statistics: std::sync::Mutex::default(),
+            learning: Mutex::new(()),
+            forecasts: std::sync::Mutex::default(),
+            rules: Vec::new(),
+        }
     }
 
     pub fn with_rules(self, rules: Vec<TableRule>) -> Self {
@@ -84,6 +100,48 @@ impl SourceHandle {
             forecasts.clear();
         }
         forecasts.insert(sql.to_owned(), (Instant::now(), forecast));
+    }
+
+    /// What the source has counted in a table; `None` where it was not asked yet.
+    pub(crate) fn known_statistics(&self, table: &Arc<SourceTable>) -> Option<Arc<TableStatistics>> {
+        let known = self.statistics.lock().unwrap_or_else(PoisonError::into_inner);
+        let (listed, counted) = known.get(&(table.schema.clone(), table.name.clone()))?;
+        Arc::ptr_eq(listed, table).then(|| counted.clone())
+    }
+
+    /// Asks for what is not known of these tables yet, once for each list of tables. A source that is busy or slow is not waited for,
+    /// and what it does not tell stays unknown until its tables are listed again.
+    pub(crate) async fn learn(&self, tables: &[Arc<SourceTable>]) {
+        if tables.iter().all(|table| self.known_statistics(table).is_some()) {
+            return;
+        }
+        let _one = self.learning.lock().await;
+        let missing: Vec<Arc<SourceTable>> = tables.iter().filter(|table| self.known_statistics(table).is_none()).cloned().collect();
+        let load = self.guard.load();
+        if missing.is_empty() || load.in_use >= load.connections_max {
+            return;
+        }
+        let asked = async {
+            let permit = self.guard.permit(Purpose::Metadata).await?;
+            self.source.statistics(permit, &missing).await
+        };
+        let counted = match tokio::time::timeout(Duration::from_millis(STATISTICS_WAIT_MS_MAX), asked).await {
+            Ok(Ok(counted)) => counted,
+            Ok(Err(error)) => {
+                tracing::debug!(source = %self.name(), error = %error, "StatisticsFailed");
+                Vec::new()
+            }
+            Err(_) => {
+                tracing::debug!(source = %self.name(), "StatisticsTimedOut");
+                Vec::new()
+            }
+        };
+        let mut counted = counted.into_iter();
+        let mut known = self.statistics.lock().unwrap_or_else(PoisonError::into_inner);
+        for table in missing {
+            let counted = counted.next().unwrap_or_else(|| TableStatistics::unknown(table.columns.len()));
+            known.insert((table.schema.clone(), table.name.clone()), (table, Arc::new(counted)));
+        }
     }
 
     /// The tables, from memory while they are fresh.
@@ -256,6 +314,7 @@ mod tests {
             rows_estimate: None,
             bytes_estimate: None,
             comment: None,
+            unique: Vec::new(),
         }
     }
 

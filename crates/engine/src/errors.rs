@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From the query engine's errors to ours: which code, which message, which hint.
 
+use crate::bind::is_twin;
 use arrow::error::ArrowError;
 use datafusion::common::{DataFusionError, SchemaError};
 use datafusion::sql::sqlparser::parser::ParserError;
@@ -41,7 +42,7 @@ pub(crate) fn from_datafusion(error: DataFusionError) -> Error {
 
 /// What the query engine calls a bug of its own is often a function that is given something odd.
 fn from_unexpected(text: &str) -> Error {
-    if let Some(known) = from_function_text(text).or_else(|| from_grouping_text(text)) {
+    if let Some(known) = from_function_text(text).or_else(|| from_grouping_text(text)).or_else(|| from_regex_text(text)) {
         return known;
     }
     if text.contains("Cannot run range queries on datatype") {
@@ -127,6 +128,10 @@ fn from_schema(error: SchemaError) -> Error {
 
 /// 42703 with the nearest names.
 pub(crate) fn unknown_column(wrong: &str, known: &[&str]) -> Error {
+    if known.iter().any(|known| is_twin(wrong, known)) {
+        return Error::new(ErrorCode::AmbiguousName, format!("column name {wrong} is ambiguous"))
+            .with_hint("give the columns of the subquery different aliases");
+    }
     let error = Error::new(ErrorCode::UnknownColumn, format!("column {wrong} does not exist"));
     let mut near = nearest(wrong, known.iter().copied());
     near.dedup();
@@ -162,7 +167,10 @@ fn from_arrow(error: &ArrowError) -> Error {
             Error::new(ErrorCode::ValueOutOfRange, "result of an arithmetic operation is out of range")
         }
         ArrowError::ComputeError(text) => Error::new(ErrorCode::BadValue, lower_first(&without_quoted(&first_line(text)))),
-        other => Error::internal("query engine failed").with_detail(first_line(&other.to_string())),
+        other => {
+            let text = other.to_string();
+            from_regex_text(&text).unwrap_or_else(|| Error::internal("query engine failed").with_detail(first_line(&text)))
+        }
     }
 }
 
@@ -256,7 +264,19 @@ fn from_grouping_text(text: &str) -> Option<Error> {
     Some(error.with_hint(format!("add it to GROUP BY, or write max({column})")))
 }
 
+/// A regular expression that the query engine cannot read. The expression itself stays out of the message.
+fn from_regex_text(text: &str) -> Option<Error> {
+    let unread = ["regex parse error", "Regular expression did not compile", "Compiled regex exceeds"].iter().any(|words| text.contains(words));
+    let error = || Error::new(ErrorCode::BadValue, "a regular expression cannot be read");
+    unread.then(|| {
+        error().with_hint("expressions are those of Rust's regex crate: \\b for the edge of a word, \\z for the end of the text, and no back references")
+    })
+}
+
 fn from_execution_text(text: &str) -> Error {
+    if let Some(error) = from_regex_text(text) {
+        return error;
+    }
     let line = first_line(text);
     let folded = line.to_lowercase();
     if folded.contains("scalar subquery returned more than one row") {

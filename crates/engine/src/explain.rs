@@ -2,19 +2,20 @@
 //! Explain: the same stages in words. Nothing is explained that is not also what runs.
 
 use crate::bind::{Bound, Explain, ExplainFormat, bind};
-use crate::plan::plan;
+use crate::plan::plan_to_tell;
+use crate::push_down::addressed;
 use crate::residual::{Leaves, Physical};
 use crate::scan::{LakeScan, SourceScan};
 use crate::session::PlanningSession;
 use crate::shared::Shared;
-use crate::{admit, execute, forecast, route};
+use crate::{admit, advice, execute, forecast, key_use, route};
 use arrow::array::{RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::physical_plan::{ExecutionPlan, displayable};
 use datafusion::sql::sqlparser::ast::Statement;
 use futures::StreamExt;
 use std::sync::Arc;
-use weir_api::{Answer, Budget, FragmentReport, Kept, Parameter, PlacementReport, PlanReport, SourceReport, UsedToday, Verdict};
+use weir_api::{Answer, Budget, FragmentReport, Kept, Parameter, PlacementReport, PlanReport, SourceReport, Suggestion, UsedToday, Verdict};
 use weir_base::{ByteSize, Error, Result, SourceName};
 use weir_policy::Authorized;
 
@@ -36,7 +37,7 @@ pub(crate) async fn explain(planning: &PlanningSession<'_>, shared: &Arc<Shared>
     if request.analyze {
         let rows = run_to_end(planning, &physical).await?;
         lines.push(format!("actual      {rows} rows in {:.1} ms", planning.run.elapsed_ms()));
-        lines.extend(actual(planning));
+        lines.extend(actual(planning, &physical.plan().plan));
     }
     let column = Arc::new(StringArray::from_iter_values(lines));
     let batch = RecordBatch::try_new(schema(), vec![column]).map_err(|error| Error::internal("plan does not fit its schema").with_detail(error.to_string()))?;
@@ -53,15 +54,26 @@ async fn run_to_end(planning: &PlanningSession<'_>, physical: &Authorized<Physic
     Ok(rows)
 }
 
-/// What left each source, from the ledger.
-fn actual(planning: &PlanningSession<'_>) -> Vec<String> {
+/// What left each source, from the ledger: all of it, then each statement, then the keys that went the other way.
+fn actual(planning: &PlanningSession<'_>, plan: &Arc<dyn ExecutionPlan>) -> Vec<String> {
     let receipt = planning.run.receipt(planning.engine.parts.clock.as_ref());
+    let read = planning.run.ledger.read();
+    let several = |source: &SourceName| read.iter().filter(|reading| reading.source == *source).count() > 1;
+    let statements = read
+        .iter()
+        .filter(|reading| several(&reading.source))
+        .map(|reading| format!("            {}: {} rows, {}, by {}", reading.source, reading.rows, ByteSize(reading.bytes), reading.sql.replace('\n', " ")));
+    let keys = planning.run.keys_sent().into_iter().map(|sent| {
+        let origin = key_use::origin(plan, &sent).into_iter().collect::<Vec<_>>().join(", ");
+        let from = if origin.is_empty() { String::new() } else { format!(", found in {origin}") };
+        format!("            {} was asked for {} keys of {}{from}", sent.source, sent.keys, sent.column)
+    });
     let sources = receipt.sources.iter().map(|source| {
         let forecast = source.forecast_rows.map(|rows| format!(" (forecast {rows})")).unwrap_or_default();
         format!("            {} gave {} rows{forecast}, {}, in {:.1} ms", source.source, source.rows, ByteSize(source.bytes), source.ms)
     });
     let tables = receipt.tables.iter().map(|table| format!("            {} as of {} ({})", table.table, table.as_of, table.method.word()));
-    sources.chain(tables).collect()
+    sources.chain(statements).chain(keys).chain(tables).collect()
 }
 
 /// The plan of one question as an object.
@@ -72,15 +84,18 @@ pub(crate) async fn report(planning: &PlanningSession<'_>, statement: Statement,
 async fn reported(planning: &PlanningSession<'_>, statement: Statement, params: &[Parameter]) -> Result<(PlanReport, Authorized<Physical>)> {
     let bound = bind(planning, statement, params).await?;
     let placements = placements(planning, &bound)?;
-    let physical = plan(planning, bound).await?;
+    let physical = plan_to_tell(planning, bound).await?;
     let leaves = Leaves::of(&physical.plan().plan);
     let mut sources = Vec::new();
+    let mut suggestions: Vec<Suggestion> = Vec::new();
     let mut waits = Vec::new();
     let refusal = admit::refusal(&leaves);
     for (name, scans) in leaves.by_source() {
         let mut statements = Vec::with_capacity(scans.len());
         for scan in &scans {
-            statements.push(of_source(scan, planning).await);
+            let report = of_source(scan, planning).await;
+            suggestions.extend(advice::on_scan(scan, &report.forecast).await);
+            statements.push(report);
         }
         let Some(first) = scans.first() else { continue };
         let load = first.handle.guard.load();
@@ -99,7 +114,7 @@ async fn reported(planning: &PlanningSession<'_>, statement: Statement, params: 
         false => (Verdict::Queue, waits.join("; ")),
     };
     let residual = displayable(physical.plan().plan.as_ref()).indent(false).to_string().lines().map(str::to_owned).collect();
-    let report = PlanReport { verdict, why, sources, placements, materialized: Vec::new(), policies: Vec::new(), suggestions: Vec::new(), residual };
+    let report = PlanReport { verdict, why, sources, placements, materialized: Vec::new(), policies: Vec::new(), suggestions, residual };
     Ok((report, physical))
 }
 
@@ -115,7 +130,7 @@ async fn of_source(scan: &SourceScan, planning: &PlanningSession<'_>) -> Fragmen
         sql: fragment.sql.clone(),
         table: fragment.tables.iter().map(|used| format!("{}.{}", used.name.schema, used.name.table)).collect(),
         pushed: fragment.pushed.clone(),
-        kept: fragment.kept.clone(),
+        kept: fragment.kept.iter().map(|kept| addressed(kept.clone(), fragment, scan.handle.source.dialect())).collect(),
         forecast: forecast::of_source(scan, planning.run).await,
     }
 }

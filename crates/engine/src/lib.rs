@@ -2,6 +2,7 @@
 //! The engine: bind, secure, route, push down, admit, execute, explain. The only user of DataFusion.
 
 mod admit;
+mod advice;
 mod arithmetic;
 mod arms;
 mod bind;
@@ -15,6 +16,7 @@ mod explain;
 mod fence;
 mod forecast;
 mod functions;
+mod key_use;
 mod membership;
 mod moments;
 mod parameters;
@@ -33,6 +35,7 @@ mod session;
 mod settings;
 mod shared;
 mod shortcuts;
+mod sizes;
 mod system;
 mod text_kinds;
 mod verify;

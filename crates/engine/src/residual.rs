@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From an authorised, routed plan to physical operators: what sources do is inside the scans, the rest is done here.
 
+use crate::arithmetic::in_turn;
 use crate::bind::{Bound, OutputNames};
 use crate::errors::from_datafusion;
 use crate::membership::Joins;
 use crate::push_down::{cut_plan, regroup};
 use crate::replay::read_once;
 use crate::scan::{LakeScan, SourceScan};
-use crate::shortcuts::share_expressions;
+use crate::shortcuts::{share_expressions, whole_sorts};
 use arrow::datatypes::{FieldRef, Schema};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::datasource::source_as_provider;
@@ -32,7 +33,7 @@ pub(crate) struct Physical {
 pub(crate) async fn plan(bound: Authorized<Bound>, pushdown: PushDown, memory_bytes_max: usize) -> Result<Authorized<Physical>> {
     let optimized = bound.plan().state.optimize(&bound.plan().plan).map_err(from_datafusion)?;
     let optimized = if pushdown == PushDown::Off { optimized } else { regroup(optimized, &bound.plan().state).map_err(from_datafusion)? };
-    let optimized = cut_plan(optimized, pushdown).map_err(from_datafusion)?;
+    let optimized = cut_plan(optimized, pushdown).and_then(in_turn).map_err(from_datafusion)?;
     let optimized = share_expressions(optimized, &bound.plan().state).map_err(from_datafusion)?;
     let mut state = bound.plan().state.clone();
     let options = &mut state.config_mut().options_mut().optimizer;
@@ -56,7 +57,7 @@ pub(crate) async fn plan(bound: Authorized<Bound>, pushdown: PushDown, memory_by
             again.map_err(|_| from_datafusion(first))?
         }
     };
-    let plan = read_once(plan).map_err(from_datafusion)?;
+    let plan = whole_sorts(plan).and_then(read_once).map_err(from_datafusion)?;
     bound.map(|bound| Ok(Physical { plan, state, names: bound.names }))
 }
 

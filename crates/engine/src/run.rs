@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One running query: who asked, its admissions, its ledger, the ages its scans report, and the switch that cancels it.
 
+use crate::key_use::KeysSent;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -38,6 +39,7 @@ pub struct QueryRun {
     forecasts: Mutex<HashMap<(SourceName, Option<&'static str>), u64>>,
     ways: Mutex<Vec<Way>>,
     lake_reads: Mutex<Vec<Arc<LakeRead>>>,
+    keys_sent: Mutex<Vec<KeysSent>>,
     timer: OnceLock<tokio::task::AbortHandle>,
 }
 
@@ -119,6 +121,7 @@ impl QueryRun {
             forecasts: Mutex::default(),
             ways: Mutex::default(),
             lake_reads: Mutex::default(),
+            keys_sent: Mutex::default(),
             timer: OnceLock::new(),
         })
     }
@@ -153,6 +156,15 @@ impl QueryRun {
 
     pub(crate) fn reads_lake(&self, read: Arc<LakeRead>) {
         self.lake_reads.lock().unwrap_or_else(PoisonError::into_inner).push(read);
+    }
+
+    pub(crate) fn sends_keys(&self, sent: KeysSent) {
+        self.keys_sent.lock().unwrap_or_else(PoisonError::into_inner).push(sent);
+    }
+
+    /// The lists of keys that went to sources, in the order in which they did.
+    pub(crate) fn keys_sent(&self) -> Vec<KeysSent> {
+        self.keys_sent.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// A permit for one statement of this query. Error: the source was not admitted, which is a bug.

@@ -100,6 +100,8 @@ pub(crate) fn template(config: &crate::EngineConfig) -> Result<SessionState> {
     options.optimizer.prefer_hash_join = true;
     // Its heap loses count of NaN, and then panics.
     options.optimizer.enable_topk_aggregation = false;
+    // A CASE says one thing of whether it can be NULL before it is planned, and another after.
+    options.execution.skip_physical_aggregate_schema_check = true;
     let builder = SessionStateBuilder::new().with_config(session).with_runtime_env(runtime).with_default_features().with_file_formats(Vec::new());
     let state = builder.with_optimizer_rules(shortcuts::optimizer_rules()).build();
     Ok(crate::arms::with_arms_alike(crate::fence::fenced(state)))

@@ -2,20 +2,30 @@
 //! Shortcuts of the planner that lead to other rows, and are not taken here.
 //!
 //! * GROUP BY of nothing but constants: no rows make no group, but one without keys is a row for all.
+//! * A condition without columns is moved below a GROUP BY, also below one that makes a row out of no rows: `HAVING false` would count none
+//!   instead of giving none.
 //! * What depends on what: the planner notes that the keys of a GROUP BY tell its rows apart, and drops what it holds for repeated behind
 //!   ORDER BY, GROUP BY and DISTINCT. It counts columns wrongly where something computed stands in front of a key
 //!   (`SELECT k % 2, k, count(*) … GROUP BY k ORDER BY 1, 3`), so nothing is dropped by that. It also adds keys to the GROUP BY of a
 //!   question around such a one. For that it would have to see all keys of the inner one: each GROUP BY gets one more, a constant that no
 //!   question selects, while names are bound.
+//! * A join that takes NULLs for equal (`IS NOT DISTINCT FROM`) around one that does not: made one tree of joins, both did.
+//! * The first rows of a union: where a column is one constant in each arm, the arms are sorted without it. But they also leave out what
+//!   comes after the rows that another arm has found, and between the arms that column counts.
 
-use datafusion::common::tree_node::{Transformed, TransformedResult};
-use datafusion::common::{DFSchemaRef, FunctionalDependencies, Result, ScalarValue};
+use crate::moments::WholeDays;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::{DFSchemaRef, FunctionalDependencies, JoinType, NullEquality, Result, ScalarValue};
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::logical_plan::Distinct;
-use datafusion::logical_expr::{Aggregate, Expr, LogicalPlan};
+use datafusion::logical_expr::utils::split_conjunction;
+use datafusion::logical_expr::{Aggregate, Expr, Join, LogicalPlan};
 use datafusion::optimizer::common_subexpr_eliminate::CommonSubexprEliminate;
 use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::sql::sqlparser::ast::{Expr as SqlExpr, GroupByExpr, Select, Statement, Value, VisitMut, VisitorMut};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -62,6 +72,20 @@ pub(crate) fn without_marks(plan: LogicalPlan) -> Result<LogicalPlan> {
     unmarked.data()
 }
 
+/// The plan whose parallel sorts for the first rows look at all that their merge looks at.
+pub(crate) fn whole_sorts(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let whole = |node: Arc<dyn ExecutionPlan>| {
+        let Some(merge) = node.downcast_ref::<SortPreservingMergeExec>() else { return Ok(Transformed::no(node)) };
+        let Some(sort) = merge.input().downcast_ref::<SortExec>() else { return Ok(Transformed::no(node)) };
+        if sort.fetch().is_none() || sort.expr() == merge.expr() {
+            return Ok(Transformed::no(node));
+        }
+        let sort = SortExec::new(merge.expr().clone(), sort.input().clone()).with_preserve_partitioning(true).with_fetch(sort.fetch());
+        node.clone().with_new_children(vec![Arc::new(sort)]).map(Transformed::yes)
+    };
+    plan.transform_up(whole).data()
+}
+
 type Rule = Arc<dyn OptimizerRule + Send + Sync>;
 
 /// What is computed twice is computed once, under a name of its own. That name says nothing to whoever reads a plan, and hides what is
@@ -70,16 +94,25 @@ pub(crate) fn share_expressions(plan: LogicalPlan, state: &SessionState) -> Resu
     Optimizer::with_rules(vec![Arc::new(CommonSubexprEliminate::new())]).optimize(plan, state, |_, _| {})
 }
 
-/// The planner's rules, with a guard around those that take such shortcuts.
+/// The planner's rules, with a guard around those that take such shortcuts, and after each simplification our own for dates.
 pub(crate) fn optimizer_rules() -> Vec<Rule> {
     let guarded = |rule: Rule| match rule.name() {
         "eliminate_group_by_constant" => Arc::new(KeepOneKey(rule)) as Rule,
+        "push_down_filter" => Arc::new(StayAbove(rule)) as Rule,
         "eliminate_duplicated_expr" | "replace_distinct_aggregate" => Arc::new(ForgetBelow(rule)) as Rule,
+        "eliminate_cross_join" => Arc::new(KeepNullsApart(rule)) as Rule,
         "optimize_projections" => Arc::new(ForgetEverywhere(rule)) as Rule,
         _ => rule,
     };
-    let rules = Optimizer::new().rules.into_iter().filter(|rule| rule.name() != CommonSubexprEliminate::new().name());
-    rules.map(guarded).collect()
+    let mut rules = Vec::new();
+    for rule in Optimizer::new().rules.into_iter().filter(|rule| rule.name() != CommonSubexprEliminate::new().name()) {
+        let simplifies = rule.name() == "simplify_expressions";
+        rules.push(guarded(rule));
+        if simplifies {
+            rules.push(Arc::new(WholeDays));
+        }
+    }
+    rules
 }
 
 /// Removes constants from GROUP BY where something else groups.
@@ -101,6 +134,53 @@ impl OptimizerRule for KeepOneKey {
             LogicalPlan::Aggregate(aggregate) if constant(aggregate) => Ok(Transformed::no(plan)),
             _ => self.0.rewrite(plan, config),
         }
+    }
+}
+
+/// Moves conditions down.
+#[derive(Debug)]
+struct StayAbove(Rule);
+
+impl OptimizerRule for StayAbove {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        self.0.apply_order()
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        if let LogicalPlan::Filter(filter) = &plan
+            && let LogicalPlan::Aggregate(aggregate) = filter.input.as_ref()
+            && (aggregate.group_expr.is_empty() || aggregate.group_expr.iter().any(|key| matches!(key, Expr::GroupingSet(_))))
+            && split_conjunction(&filter.predicate).iter().any(|condition| condition.column_refs().is_empty())
+        {
+            return Ok(Transformed::no(plan));
+        }
+        self.0.rewrite(plan, config)
+    }
+}
+
+/// Makes one join tree of nested joins, in which NULLs are equal for all joins or for none.
+#[derive(Debug)]
+struct KeepNullsApart(Rule);
+
+impl OptimizerRule for KeepNullsApart {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        self.0.apply_order()
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        let nulls_equal = |node: &LogicalPlan| {
+            let inner = |join: &Join| join.join_type == JoinType::Inner && join.null_equality == NullEquality::NullEqualsNull;
+            Ok(matches!(node, LogicalPlan::Join(join) if inner(join)))
+        };
+        if plan.exists(nulls_equal)? { Ok(Transformed::no(plan)) } else { self.0.rewrite(plan, config) }
     }
 }
 

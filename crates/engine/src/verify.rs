@@ -9,6 +9,8 @@ use crate::{admit, errors, execute};
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::row::{RowConverter, SortField};
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::{Expr, LogicalPlan, Volatility};
 use datafusion::sql::sqlparser::ast::Statement;
 use futures::StreamExt;
 use std::collections::hash_map::DefaultHasher;
@@ -16,7 +18,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Instant;
 use weir_api::{Answer, Parameter, PushDown};
-use weir_base::{Error, Result};
+use weir_base::{Error, ErrorCode, Result};
 
 /// One line for each way: `pushdown`, `rows`, `rows_moved`, `bytes_moved`, `elapsed_ms`, `same`.
 pub(crate) fn schema() -> SchemaRef {
@@ -64,7 +66,7 @@ pub(crate) async fn verify(planning: &PlanningSession<'_>, shared: &Arc<Shared>,
 
 fn differs(detail: &str) -> Error {
     Error::internal("push-down changes the answer").with_detail(detail.to_owned()).with_hint(
-        "run it again: data may have changed in between, and the first rows of a LIMIT need an order; if it stays, report it, and SET weir.pushdown = off",
+        "run it again: data may have changed in between, now() is another moment each way, and the first rows of a LIMIT need an order; if it stays, report it, and SET weir.pushdown = off",
     )
 }
 
@@ -73,6 +75,7 @@ async fn told(planning: &PlanningSession<'_>, statement: Statement, params: &[Pa
     let (rows_before, bytes_before) = moved(&planning);
     let started = Instant::now();
     let bound = bind(&planning, statement, params).await?;
+    check_lasting(&bound.plan)?;
     let physical = plan(&planning, bound).await?;
     admit::admit(&physical, planning.run).await?;
     let mut batches = execute::start(&physical)?;
@@ -84,6 +87,25 @@ async fn told(planning: &PlanningSession<'_>, statement: Statement, params: &[Pa
     }
     let (rows_after, bytes_after) = moved(&planning);
     Ok(Told { rows, sum, rows_moved: rows_after - rows_before, bytes_moved: bytes_after - bytes_before, elapsed_ms: started.elapsed().as_secs_f64() * 1000.0 })
+}
+
+/// Error: 0A000 for a question that has another answer each time.
+fn check_lasting(plan: &LogicalPlan) -> Result<()> {
+    let moves = |expr: &Expr| {
+        let now = |node: &Expr| Ok(matches!(node, Expr::ScalarFunction(function) if function.func.signature().volatility == Volatility::Volatile));
+        expr.exists(now).unwrap_or(true)
+    };
+    let mut passing = false;
+    let looked = plan.apply_with_subqueries(|node| {
+        passing |= node.expressions().iter().any(moves);
+        Ok(TreeNodeRecursion::Continue)
+    });
+    looked.map_err(errors::from_datafusion)?;
+    if !passing {
+        return Ok(());
+    }
+    let error = Error::new(ErrorCode::Unsupported, "a question that has another answer each time is not verified");
+    Err(error.with_hint("write a constant in the place of random() or uuid()"))
 }
 
 /// Rows and bytes that left sources for this query so far.

@@ -16,6 +16,7 @@ mod s3;
 mod server;
 mod snowflake;
 mod template;
+pub mod tpch;
 mod url;
 mod venv;
 

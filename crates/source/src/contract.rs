@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The Source contract: what a connector does. SQL text goes in, Arrow comes out, and nothing happens without a `Permit`.
 
+use crate::arms::{alike, different, unchanged};
 use crate::expression::unknown_function;
-use crate::{Aggregate, Argument, Dialect, Function, Operation, Reason, Support, Term, Written};
+use crate::{Aggregate, Argument, Dialect, Function, KeysMax, Operation, Reason, Support, TableStatistics, Term, Window, Written};
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, SchemaRef};
 use async_trait::async_trait;
@@ -23,6 +24,11 @@ pub trait Source: Send + Sync + std::fmt::Debug {
     /// How SQL is written for this source.
     fn dialect(&self) -> &dyn Dialect;
 
+    /// How many keys one statement may hold for it: as the server was found to be set up, or as its kind takes.
+    fn keys_max(&self) -> KeysMax {
+        self.dialect().keys_max()
+    }
+
     /// Whether the source does `operation` on `column` with our meaning. The engine pushes nothing that this does not allow.
     fn support(&self, operation: &Operation<'_>, column: &Column) -> Support;
 
@@ -38,11 +44,31 @@ pub trait Source: Send + Sync + std::fmt::Debug {
         Err(Reason::new("aggregate", "aggregates are not known to mean the same in the source"))
     }
 
+    /// Writes a window function with a result of this type, when the source computes exactly ours. `over` is the window in
+    /// parentheses, written for this source.
+    fn window(&self, window: Window, argument: Option<&Term>, over: &str, result: &DataType) -> Written {
+        let _ = (window, argument, over, result);
+        Err(Reason::new("window", "window functions are not known to mean the same in the source"))
+    }
+
+    /// The values of one column of a UNION ALL, one from each of its arms, written so that they are of one type there while each
+    /// keeps its value. All are read as one type here.
+    fn arms(&self, values: &[&Term]) -> std::result::Result<Vec<Term>, Reason> {
+        if alike(values) { Ok(unchanged(values)) } else { Err(different()) }
+    }
+
     /// Version, role, rights and clock of the server, over a live connection.
     async fn probe(&self, permit: Permit) -> Result<Health>;
 
     /// Every table with its columns, in one catalog query or a few, whatever their number.
     async fn discover(&self, permit: Permit) -> Result<Discovered>;
+
+    /// What the source has counted in these tables, one for each, in their order. Reads its catalog and none of their rows.
+    /// What the account may not see is unknown, and no error.
+    async fn statistics(&self, permit: Permit, tables: &[Arc<SourceTable>]) -> Result<Vec<TableStatistics>> {
+        drop(permit);
+        Ok(tables.iter().map(|table| TableStatistics::unknown(table.columns.len())).collect())
+    }
 
     /// What the source itself thinks the statement will return, without running it.
     async fn estimate(&self, permit: Permit, statement: &Statement) -> Result<Estimate>;
@@ -198,6 +224,15 @@ pub struct SourceTable {
     pub rows_estimate: Option<u64>,
     pub bytes_estimate: Option<u64>,
     pub comment: Option<String>,
+    /// Columns, by their places, that together tell all rows apart and are never NULL. It may be old: nothing may be wrong where it is.
+    pub unique: Vec<Vec<usize>>,
+}
+
+impl SourceTable {
+    /// Where columns of these names stand; `None` when one is not listed.
+    pub fn places(&self, names: &[String]) -> Option<Vec<usize>> {
+        names.iter().map(|name| self.columns.iter().position(|column| column.name == *name)).collect()
+    }
 }
 
 /// One column as the source describes it, and the Arrow type it is read as.

@@ -6,10 +6,12 @@ use crate::{Column, Term};
 use arrow::datatypes::DataType;
 use weir_base::Result;
 
-/// How much of a list one statement may hold.
+/// How many keys of a join one statement may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeysMax {
-    pub keys: usize,
+    /// In one list; more stand in several lists beside each other.
+    pub list: usize,
+    /// All of them, as text.
     pub text_bytes: usize,
 }
 
@@ -48,15 +50,20 @@ pub trait Dialect: Send + Sync + std::fmt::Debug {
         false
     }
 
+    /// A branch of a CASE, so that what it is does not depend on the types of the others.
+    fn branch(&self, term: &Term) -> String {
+        term.sql.clone()
+    }
+
     /// A CASE, so that it has the type of its branches, which is this one here.
     fn chosen(&self, case: String, data_type: &DataType) -> String {
         let _ = data_type;
         case
     }
 
-    /// The longest list of keys that a join sends, and the longest text that comes of it. Servers refuse or choke on more.
+    /// How many keys of a join go into one list, and how long the text of all may be. Servers refuse or choke on more.
     fn keys_max(&self) -> KeysMax {
-        KeysMax { keys: 10_000, text_bytes: 512 * 1024 }
+        KeysMax { list: 10_000, text_bytes: 512 * 1024 }
     }
 
     /// Whether HAVING knows whatever a group is made by, so that a condition on groups needs no table derived from them.
@@ -111,6 +118,33 @@ pub trait Dialect: Send + Sync + std::fmt::Debug {
     fn same(&self, left: &Term, right: &Term) -> Option<Comparison> {
         let right = if left.meaning.collation == right.meaning.collation { right.sql.clone() } else { self.bytewise(&right.sql)? };
         Some(Comparison::whole(format!("{} = {right}", left.sql)))
+    }
+
+    /// `left = right`, or both are NULL. `None` as for `same`.
+    fn same_or_missing(&self, left: &Term, right: &Term) -> Option<Comparison> {
+        let same = self.same(left, right)?.sql;
+        Some(Comparison::whole(format!("({same} OR ({} AND {}))", self.null_test(left, true), self.null_test(right, true))))
+    }
+
+    /// Whether the source looks for the partners of a row under `same_or_missing` without comparing each row with each other.
+    fn hashes_missing(&self) -> bool {
+        false
+    }
+
+    /// Whether GROUP BY has ROLLUP, CUBE and GROUPING SETS with the meaning that they have here, and a function GROUPING of all keys.
+    fn has_grouping_sets(&self) -> bool {
+        false
+    }
+
+    /// Whether tables can be joined fully on equalities.
+    fn joins_fully(&self) -> bool {
+        false
+    }
+
+    /// A NULL of the type, where the source needs to be told which. `None` where it has no such type.
+    fn missing(&self, data_type: &DataType) -> Option<String> {
+        let _ = data_type;
+        None
     }
 
     /// `term LIKE pattern`; the text of the pattern is given as it is, the escape character too. Error: as for literals.

@@ -115,6 +115,20 @@ impl Aggregate {
     }
 }
 
+/// A function over the rows around each row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Window {
+    RowNumber,
+    Rank,
+    DenseRank,
+    /// The value of the row before, or behind; NULL where there is none.
+    Lag,
+    Lead,
+    First,
+    Last,
+    Aggregate(Aggregate),
+}
+
 /// One argument of a function.
 #[derive(Debug, Clone, Copy)]
 pub struct Argument<'a> {

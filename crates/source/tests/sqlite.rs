@@ -162,6 +162,31 @@ async fn statistics_give_row_estimates() {
     assert_eq!(file.subject().find("conformance_rows").await.rows_estimate, Some(20_000));
 }
 
+async fn statistics(subject: &Subject, name: &str) -> weir_source::TableStatistics {
+    let table = std::sync::Arc::new(subject.find(name).await);
+    subject.source.statistics(subject.permit().await, &[table]).await.unwrap().remove(0)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn indexes_tell_how_many_values_there_are() {
+    let script = "CREATE TABLE counted (id INTEGER PRIMARY KEY, kind TEXT, code TEXT UNIQUE, plain INT);
+        CREATE INDEX by_kind ON counted (kind, plain);
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO counted SELECT i, 'k' || (i % 10), 'c' || i, i FROM n;";
+    let mut file = File::with(script).await;
+    // Nobody has counted: the largest row id is a bound, and unique is unique.
+    let found = statistics(&file.subject(), "counted").await;
+    assert_eq!(found.rows, Some(1000));
+    let distinct: Vec<Option<u64>> = found.columns.iter().map(|column| column.distinct).collect();
+    assert_eq!(distinct, [Some(1000), None, Some(1000), None]);
+    let indexed: Vec<bool> = found.columns.iter().map(|column| column.indexed).collect();
+    assert_eq!(indexed, [true, true, true, false]);
+
+    file.run("ANALYZE").await;
+    let found = statistics(&file.subject(), "counted").await;
+    let distinct: Vec<Option<u64>> = found.columns.iter().map(|column| column.distinct).collect();
+    assert_eq!((found.rows, distinct.as_slice()), (Some(1000), [Some(1000), Some(10), Some(1000), None].as_slice()));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_broken_view_hides_nothing_else() {
     let file = File::with("CREATE TABLE a (x INT); CREATE TABLE b (y INT); CREATE VIEW v AS SELECT * FROM b; PRAGMA foreign_keys = off; DROP TABLE b;").await;

@@ -37,6 +37,38 @@ impl Maker<'_> {
         node(Sort::Query, parts)
     }
 
+    /// ROLLUP, CUBE or GROUPING SETS of one or two columns. `None` where a column or an aggregate of each class is not to be had.
+    pub(super) fn rolled(&mut self, classes: &[Class], depth: usize) -> Option<Tree> {
+        let (from, scope) = self.from(depth);
+        let inner = Scope { depth: 0, ..scope.clone() };
+        let mut keys: Vec<String> = Vec::new();
+        let mut outputs = Vec::with_capacity(classes.len());
+        for (index, class) in classes.iter().enumerate() {
+            let columns = scope.of_class(*class);
+            let value = match columns.is_empty() || keys.len() >= 2 || self.chance.percent(35) {
+                false => {
+                    let column = self.chance.pick(&columns).sql.clone();
+                    if !keys.contains(&column) {
+                        keys.push(column.clone());
+                    }
+                    text(column)
+                }
+                true => self.aggregate(&inner, *class)?,
+            };
+            outputs.push(node(Sort::Clause, vec![value, text(format!(" AS c{}", index + 1))]));
+        }
+        let sets = match (keys.as_slice(), self.chance.below(3)) {
+            ([], _) => return None,
+            ([key], 0) => format!("GROUPING SETS (({key}), ())"),
+            ([a, b], 0) => format!("GROUPING SETS (({a}, {b}), ({b}), ())"),
+            (keys, 1) => format!("CUBE ({})", keys.join(", ")),
+            (keys, _) => format!("ROLLUP ({})", keys.join(", ")),
+        };
+        let condition = self.filter(&scope);
+        let parts = vec![text("SELECT "), list(outputs, ", "), text(" FROM "), from, condition, text(format!(" GROUP BY {sets}"))];
+        Some(node(Sort::Query, parts))
+    }
+
     /// A key: a constant alone would group nothing.
     fn grouped_by(&mut self, scope: &Scope, class: Class) -> Tree {
         self.value(scope, class, 1)

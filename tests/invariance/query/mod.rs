@@ -44,7 +44,7 @@ struct Maker<'a> {
 /// How deep questions stand in questions.
 const DEPTH: usize = 2;
 /// Parts of a FROM.
-const JOINED_MAX: usize = 3;
+const JOINED_MAX: usize = 4;
 
 /// A query over the tables; `@a` stands for the table `a`.
 pub fn query(chance: Chance, tables: &[Table]) -> Tree {
@@ -105,6 +105,10 @@ impl Maker<'_> {
         match self.chance.below(if depth == 0 { 7 } else { 12 }) {
             0..=2 => self.plain(classes, depth),
             3 => self.distinct(classes, depth),
+            4 if self.chance.percent(25) => match self.rolled(classes, depth) {
+                Some(rolled) => rolled,
+                None => self.grouped(classes, depth),
+            },
             4..=6 => self.grouped(classes, depth),
             7 => self.plain(classes, depth),
             8 | 9 => self.combined(classes, depth),
@@ -150,8 +154,31 @@ impl Maker<'_> {
     /// UNION, EXCEPT, INTERSECT.
     fn combined(&mut self, classes: &[Class], depth: usize) -> Tree {
         let word = *self.chance.pick(&["UNION ALL", "UNION ALL", "UNION ALL", "UNION", "EXCEPT", "EXCEPT ALL", "INTERSECT", "INTERSECT ALL"]);
-        let (left, right) = (self.ordered(classes, depth - 1, 15), self.ordered(classes, depth - 1, 15));
-        node(Sort::Query, vec![text("("), left, text(format!(") {word} (")), right, text(")")])
+        let (left, right) = (self.arm(classes, depth), self.arm(classes, depth));
+        let mut parts = vec![text("("), left, text(format!(") {word} (")), right, text(")")];
+        if word == "UNION ALL" && self.chance.percent(25) {
+            let third = self.arm(classes, depth);
+            parts.push(maybe(vec![text(" UNION ALL ("), third, text(")")]));
+        }
+        node(Sort::Query, parts)
+    }
+
+    /// A part of a UNION: any question, or one with constants among the outputs.
+    fn arm(&mut self, classes: &[Class], depth: usize) -> Tree {
+        if self.chance.percent(75) {
+            return self.ordered(classes, depth - 1, 15);
+        }
+        let (from, scope) = self.table();
+        let mut outputs = Vec::with_capacity(classes.len());
+        for (index, class) in classes.iter().enumerate() {
+            let value = match self.chance.percent(40) {
+                true => self.constant(*class),
+                false => self.value(&scope, *class, 1),
+            };
+            outputs.push(node(Sort::Clause, vec![value, text(format!(" AS c{}", index + 1))]));
+        }
+        let condition = self.filter(&scope);
+        node(Sort::Query, vec![text("SELECT "), list(outputs, ", "), text(" FROM "), from, condition])
     }
 
     /// A question with a name, asked once or twice.

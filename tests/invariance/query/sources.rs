@@ -6,14 +6,18 @@ use crate::invariance::kinds::Class;
 use crate::invariance::tree::{Sort, Tree, maybe, node, text};
 
 impl Maker<'_> {
-    /// One to three parts, joined in different ways.
+    /// One to four parts, joined in different ways. Those of three and more are often joined by keys alone: their order is free then.
     pub(super) fn from(&mut self, depth: usize) -> (Tree, Scope) {
         let (mut tree, mut scope) = self.part(depth);
-        let more = *self.chance.pick(&[0, 0, 0, 1, 1, JOINED_MAX - 1]);
+        let more = *self.chance.pick(&[0, 0, 0, 1, 1, JOINED_MAX - 2, JOINED_MAX - 1]);
+        let free = more > 1 && self.chance.percent(60);
         for _ in 0..more {
             let (right, other) = self.part(depth);
-            let word = *self.chance.pick(&["JOIN", "JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"]);
-            let key = self.join_key(&scope, &other);
+            let word = if free { "JOIN" } else { *self.chance.pick(&["JOIN", "JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"]) };
+            let key = match self.join_key(&scope, &other) {
+                key if word != "FULL JOIN" && self.chance.percent(12) => key.replace(" = ", " IS NOT DISTINCT FROM "),
+                key => key,
+            };
             scope.columns.extend(other.columns);
             scope.unique = scope.unique.zip(other.unique).map(|(a, b)| [a, b].concat());
             let more = match word {

@@ -73,3 +73,6 @@ SELECT avg(quantity) * 3, avg(quantity) > 3, avg(amount) > 112233.45 FROM @order
 -- refused 42883: there is no such aggregate here
 SELECT mode() WITHIN GROUP (ORDER BY status) FROM @orders
 SELECT name, points FROM @people WHERE points = (SELECT max(points) FROM @people) ORDER BY 1
+SELECT z, sum(100 / n) FILTER (WHERE n <> 0) FROM @numbers GROUP BY z ORDER BY z
+SELECT count(*), count(1), count(n), count(1::bigint) FROM @numbers
+SELECT z, count(*) FILTER (WHERE n <> 0 AND 100 / n > 1) FROM @numbers GROUP BY z ORDER BY z

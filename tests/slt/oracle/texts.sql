@@ -69,3 +69,6 @@ SELECT id FROM @people WHERE upper(city) = 'BERLIN' AND name LIKE '%a' ORDER BY 
 SELECT id FROM @people WHERE email LIKE '%\_6\%@%' ORDER BY id
 SELECT id FROM @people WHERE length(city) = 5 ORDER BY id
 SELECT id, name || NULL, name || '' FROM @people WHERE id > 4 ORDER BY id
+SELECT count(*) FROM @words WHERE w LIKE 'a\\' OR w LIKE '%!!' ESCAPE '!'
+-- no oracle: PostgreSQL says so only once a row gets that far
+SELECT count(*) FROM @words WHERE w LIKE '%\'

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `min` and `max` of floating point numbers in groups: NaN is the largest number, and the infinities are numbers too.
-//! The query engine's own take the last NaN for both, and begin with the finite limits of the type.
+//! The query engine's own take the last NaN for both, and begin with the finite limits of the type. What they begin with stays behind
+//! the NULL of a group without values; of days it is one that no timestamp has.
 
-use super::sliding::Sliding;
+use super::sliding::SlidingExtreme;
 use arrow::array::{ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, PrimitiveArray};
 use arrow::compute::nullif;
-use arrow::datatypes::{DataType, FieldRef, Float32Type, Float64Type};
+use arrow::datatypes::{DataType, Date32Type, FieldRef, Float32Type, Float64Type};
 use datafusion::common::{Result, ScalarValue, internal_err};
 use datafusion::functions_aggregate::min_max::{max_udaf, min_udaf};
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
@@ -15,7 +16,7 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// One of both; all but floating point numbers as the query engine does it.
+/// One of both; all but floating point numbers and days as the query engine does it.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Extreme {
     inner: AggregateUDF,
@@ -69,13 +70,13 @@ impl AggregateUDFImpl for Extreme {
         match args.return_field.data_type() {
             DataType::Float32 => Ok(Box::new(Extremes::<Float32Type>::new(self.largest, f32::is_nan))),
             DataType::Float64 => Ok(Box::new(Extremes::<Float64Type>::new(self.largest, f64::is_nan))),
+            DataType::Date32 => Ok(Box::new(Extremes::<Date32Type>::new(self.largest, |_| false))),
             _ => self.inner().create_groups_accumulator(args),
         }
     }
 
     fn create_sliding_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
-        let data_type = args.return_field.data_type().clone();
-        Ok(Box::new(Sliding::over(self.inner().create_sliding_accumulator(args)?, data_type)))
+        Ok(Box::new(SlidingExtreme::new(self.largest, args.return_field.data_type().clone())))
     }
 
     fn is_descending(&self) -> Option<bool> {

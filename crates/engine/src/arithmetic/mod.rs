@@ -2,10 +2,12 @@
 //! Arithmetic that is exact or an error: whole numbers and sums never wrap around (the query engine's own would).
 
 mod checked;
+mod count_of;
 mod distinct;
 mod extremes;
 mod floats;
 mod guarded;
+mod in_turn;
 mod mean;
 mod mean_of;
 mod one_distinct;
@@ -16,6 +18,8 @@ mod sum;
 mod totals;
 
 pub(crate) use checked::{plain, written};
+pub(crate) use count_of::count_of;
+pub(crate) use in_turn::{in_turn, ordered as conditions_in_turn};
 pub(crate) use mean_of::mean_of;
 pub(crate) use settled::settled_batch;
 
@@ -32,12 +36,17 @@ pub(crate) fn register(state: &mut SessionState) -> Result<()> {
     state.add_analyzer_rule(Arc::new(rule::CheckArithmetic));
     state.register_function_rewrite(Arc::new(floats::CompareAsDoubles)).map_err(from_datafusion)?;
     state.register_function_rewrite(Arc::new(guarded::KeepGuards)).map_err(from_datafusion)?;
-    state.register_udaf(Arc::new(AggregateUDF::from(sum::CheckedSum::new()))).map_err(from_datafusion)?;
+    state.register_udaf(checked_sum()).map_err(from_datafusion)?;
     state.register_udaf(Arc::new(AggregateUDF::from(mean::ExactMean::new()))).map_err(from_datafusion)?;
     one_distinct::register(state);
     state.register_udaf(Arc::new(AggregateUDF::from(extremes::Extreme::min()))).map_err(from_datafusion)?;
     state.register_udaf(Arc::new(AggregateUDF::from(extremes::Extreme::max()))).map_err(from_datafusion)?;
     Ok(())
+}
+
+/// The function that adds up without wrapping around.
+pub(crate) fn checked_sum() -> Arc<AggregateUDF> {
+    Arc::new(AggregateUDF::from(sum::CheckedSum::new()))
 }
 
 /// 22003 for a total that its type cannot hold.

@@ -40,6 +40,16 @@ impl VisitorMut for Operators {
     }
 }
 
+/// Error: 22P02 for a pattern whose last character escapes nothing. PostgreSQL says so once a row gets that far.
+fn ends_in_escape(pattern: Option<&str>, escape: Option<&str>) -> Result<()> {
+    let (Some(pattern), Some(escape)) = (pattern, escape.and_then(|escape| escape.chars().next())) else { return Ok(()) };
+    if pattern.chars().rev().take_while(|letter| *letter == escape).count() % 2 == 0 {
+        return Ok(());
+    }
+    let error = Error::new(ErrorCode::BadValue, "LIKE pattern ends with the escape character");
+    Err(error.with_hint("write the character twice where it stands for itself, or name another one with ESCAPE"))
+}
+
 fn known(expr: &mut Expr) -> Result<Option<Expr>> {
     if let Some(compared) = rows::compared(expr)? {
         return Ok(Some(compared));
@@ -58,6 +68,10 @@ fn known(expr: &mut Expr) -> Result<Option<Expr>> {
         Expr::Cast { expr: inner, data_type, .. } => shortened(inner, data_type)?,
         Expr::AllOp { .. } | Expr::AnyOp { .. } => compared_with_all(expr)?,
         Expr::Identifier(name) if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("localtimestamp") => Some(local_timestamp()),
+        Expr::Like { pattern, escape_char, .. } | Expr::ILike { pattern, escape_char, .. } => {
+            let escape = escape_char.as_ref().map_or(Some("\\".to_owned()), |escape| escape.value.clone().into_string());
+            return ends_in_escape(literal(pattern), escape.as_deref()).map(|()| None);
+        }
         Expr::SimilarTo { negated, expr: text, pattern, escape_char } => {
             let escape = escape_char.as_ref().and_then(|escape| escape.value.clone().into_string());
             Some(similar::as_regex(*negated, text, literal(pattern), escape.as_deref())?)

@@ -25,7 +25,14 @@ fn plain_text(field: &Arc<Field>) -> Arc<Field> {
 }
 
 const STAND_IN: &str = "__weir_column_";
+/// What a column of a subquery is called that shares its name with others, or has none: this, a number, `_`, and what is shown.
+const TWIN: &str = "__weir_twin_";
 const UNNAMED: &str = "?column?";
+
+/// Whether `name` is shared by several columns of a subquery, one of which the planner calls `known`.
+pub(crate) fn is_twin(name: &str, known: &str) -> bool {
+    known.strip_prefix(TWIN).and_then(|rest| rest.split_once('_')).is_some_and(|(_, shown)| shown == name)
+}
 
 impl OutputNames {
     /// Gives every unnamed or repeated output column of the outermost SELECT a name.
@@ -39,7 +46,7 @@ impl OutputNames {
         if let Some(select) = query.and_then(|query| outermost(&mut query.body)) {
             names.name_all(select);
         }
-        let _ = statement.visit(&mut InnerNames);
+        let _ = statement.visit(&mut InnerNames { names: &mut names });
         names
     }
 
@@ -61,7 +68,7 @@ impl OutputNames {
 
     fn name_all(&mut self, select: &mut Select) {
         let mut taken: HashSet<String> = select.projection.iter().filter_map(given_name).collect();
-        let mut plain = HashSet::new();
+        let mut plain: Vec<Vec<String>> = Vec::new();
         let mut aliases = HashSet::new();
         // `c.oid, c.*` names a column twice, in a way that only shows once the star is expanded.
         let starred = select.projection.iter().any(|item| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)));
@@ -74,10 +81,9 @@ impl OutputNames {
                 continue;
             }
             let SelectItem::UnnamedExpr(expr) = item else { continue };
-            let column = meant(expr);
-            // `id, t.id` is one column twice: a name without a table is that of one table alone.
-            let also: bool = plain.iter().any(|known: &Vec<String>| known.len() != column.len() && known.last() == column.last());
-            let repeated = !plain.insert(column) || also;
+            let meaning = meant(expr);
+            let repeated = plain.iter().any(|other| same_column(other, &meaning));
+            plain.push(meaning);
             if is_column(expr) && !repeated && !starred {
                 continue;
             }
@@ -85,6 +91,32 @@ impl OutputNames {
             let alias = if !starred && shown != UNNAMED && taken.insert(shown.clone()) { shown } else { self.stand_in(index, shown) };
             *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias: Ident::with_quote('"', alias) };
         }
+    }
+
+    /// Columns of a subquery may share a name, as long as nobody asks for one by it.
+    fn name_inner(&mut self, body: &mut SetExpr) {
+        let Some(select) = outermost(body) else { return };
+        if select.projection.iter().any(|item| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..))) {
+            return;
+        }
+        let called: Vec<Option<String>> = select.projection.iter().map(|item| given_name(item).or_else(|| unaliased(item).and_then(figured))).collect();
+        for (item, name) in select.projection.iter_mut().zip(&called) {
+            let alone = name.is_some() && called.iter().filter(|other| *other == name).count() == 1;
+            let alias = match (alone, name) {
+                (true, Some(name)) if unaliased(item).is_some_and(|expr| !is_column(expr)) => name.clone(),
+                (true, _) => continue,
+                (false, name) => self.twin(name.as_deref().unwrap_or(UNNAMED)),
+            };
+            if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
+                *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias: Ident::with_quote('"', alias) };
+            }
+        }
+    }
+
+    fn twin(&mut self, shown: &str) -> String {
+        let name = format!("{TWIN}{}_{shown}", self.shown.len());
+        self.shown.insert(name.clone(), shown.to_owned());
+        name
     }
 
     fn stand_in(&mut self, index: usize, shown: String) -> String {
@@ -95,43 +127,27 @@ impl OutputNames {
 }
 
 /// Names of unnamed columns in subqueries, by which the query around them can ask: `SELECT max FROM (SELECT max(x) FROM t) s`.
-struct InnerNames;
+struct InnerNames<'a> {
+    names: &'a mut OutputNames,
+}
 
-impl VisitorMut for InnerNames {
+impl VisitorMut for InnerNames<'_> {
     type Break = ();
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
         if let TableFactor::Derived { subquery, alias, .. } = factor
             && alias.as_ref().is_none_or(|alias| alias.columns.is_empty())
         {
-            name_inner(&mut subquery.body);
+            self.names.name_inner(&mut subquery.body);
         }
         ControlFlow::Continue(())
     }
 
     fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
         for cte in query.with.iter_mut().flat_map(|with| &mut with.cte_tables).filter(|cte| cte.alias.columns.is_empty()) {
-            name_inner(&mut cte.query.body);
+            self.names.name_inner(&mut cte.query.body);
         }
         ControlFlow::Continue(())
-    }
-}
-
-fn name_inner(body: &mut SetExpr) {
-    let Some(select) = outermost(body) else { return };
-    let starred = select.projection.iter().any(|item| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)));
-    if starred {
-        return;
-    }
-    let mut taken: HashSet<String> = select.projection.iter().filter_map(given_name).collect();
-    for item in &mut select.projection {
-        if let SelectItem::UnnamedExpr(expr) = item
-            && !is_column(expr)
-            && let Some(name) = figured(expr)
-            && taken.insert(name.clone())
-        {
-            *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias: Ident::with_quote('"', name) };
-        }
     }
 }
 
@@ -154,17 +170,29 @@ fn given_name(item: &SelectItem) -> Option<String> {
     }
 }
 
+fn unaliased(item: &SelectItem) -> Option<&Expr> {
+    match item {
+        SelectItem::UnnamedExpr(expr) => Some(expr),
+        _ => None,
+    }
+}
+
 fn is_column(expr: &Expr) -> bool {
     matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
 }
 
-/// The same words for the same column, however it was typed.
+/// The parts of a column's name, the last one first, however it was typed; of anything else its text.
 fn meant(expr: &Expr) -> Vec<String> {
     match expr {
         Expr::Identifier(name) => vec![folded(name)],
-        Expr::CompoundIdentifier(parts) => parts.iter().map(folded).collect(),
+        Expr::CompoundIdentifier(parts) => parts.iter().rev().map(folded).collect(),
         other => vec![other.to_string()],
     }
+}
+
+/// Whether both may mean one column, of which one was typed with more qualifiers.
+fn same_column(a: &[String], b: &[String]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a == b)
 }
 
 fn folded(ident: &Ident) -> String {
@@ -254,6 +282,14 @@ mod tests {
         let (sql, shown) = names("SELECT a, a, max(x), max(y) FROM t UNION ALL SELECT 1, 2, 3, 4");
         assert!(sql.starts_with(r#"SELECT a, a AS "__weir_column_1", max(x) AS "max", max(y) AS "__weir_column_3" FROM t"#), "{sql}");
         assert_eq!(shown, [("__weir_column_1".into(), "a".into()), ("__weir_column_3".into(), "max".into())]);
+    }
+
+    #[test]
+    fn columns_of_a_subquery_may_share_a_name() {
+        let (sql, shown) = names("SELECT * FROM (SELECT a, b AS a, max(x), 1 FROM t) AS s");
+        assert_eq!(sql, r#"SELECT * FROM (SELECT a AS "__weir_twin_0_a", b AS "__weir_twin_1_a", max(x) AS "max", 1 AS "__weir_twin_2_?column?" FROM t) AS s"#);
+        assert_eq!(shown.last(), Some(&("__weir_twin_2_?column?".into(), "?column?".into())));
+        assert!(is_twin("a", "__weir_twin_1_a") && !is_twin("b", "__weir_twin_1_a") && !is_twin("a", "a"));
     }
 
     #[test]

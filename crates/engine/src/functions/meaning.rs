@@ -79,6 +79,8 @@ fn function_meant(function: &ScalarFunction, schema: &DFSchema) -> Option<Expr> 
         name @ ("ceil" | "floor") if matches!(type_of(0), Some(DataType::Decimal128(..))) => Some(numbers::whole(name == "ceil").call(arguments.clone())),
         "replace" | "encode" | "regexp_count" => texts::meant(function),
         "concat" | "concat_ws" => Some(with(arguments.iter().map(|argument| spelled(argument, schema)).collect())),
+        // It is its first argument, whatever that is compared with.
+        "nullif" if type_of(0) == Some(DataType::Float32) && type_of(1) == Some(DataType::Float64) => Some(cast(with(arguments.clone()), DataType::Float32)),
         "coalesce" | "greatest" | "least" | "nullif" => doubles(arguments, schema).map(with),
         "exp" | "power" => {
             let mut checked = vec![with(arguments.clone())];

@@ -13,9 +13,11 @@ mod shown;
 mod spans;
 mod template;
 mod texts;
+mod typed;
 mod unions;
 
 pub(crate) use numbers::{QUOTIENT_SCALE, rounded_quotient};
+pub(crate) use typed::{TYPED, typed};
 
 use crate::errors::from_datafusion;
 use datafusion::common::Result as PlanResult;
@@ -42,7 +44,7 @@ pub(crate) fn register(state: &mut SessionState) -> Result<()> {
     }
     state.register_function_rewrite(Arc::new(meaning::PostgresMeaning)).map_err(from_datafusion)?;
     state.register_function_rewrite(Arc::new(bytes::BytesAndTexts)).map_err(from_datafusion)?;
-    let scalars = spans::all().into_iter().chain(numbers::all()).chain(bytes::lengths()).chain([template::format_function()]);
+    let scalars = spans::all().into_iter().chain(numbers::all()).chain(bytes::lengths()).chain([template::format_function(), typed::function()]);
     for function in
         scalars.map(scalar::Scalar::udf).chain([Arc::new(ScalarUDF::from(fields::DatePart::new(false))), Arc::new(ScalarUDF::from(now::Now::new()))])
     {

@@ -13,9 +13,11 @@ mod rule;
 mod shift;
 mod show;
 mod to_char;
+mod whole_days;
 mod zone;
 
 pub(crate) use at_zone::TIMEZONE;
+pub(crate) use whole_days::WholeDays;
 pub(crate) use zone::Zone;
 
 use crate::errors::from_datafusion;

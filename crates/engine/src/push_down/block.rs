@@ -4,6 +4,7 @@
 use super::fragment::{Fragment, Open, TableUse};
 use super::terms::Scope;
 use crate::discovery::SourceHandle;
+use crate::sizes::Size;
 use arrow::datatypes::DataType;
 use datafusion::common::DFSchemaRef;
 use std::sync::Arc;
@@ -31,16 +32,26 @@ pub(crate) struct Block {
     bare: bool,
     /// Whether `from` is more than one table.
     joined: bool,
+    /// What `from` is derived from, and its columns: where nothing more is asked, it is the statement.
+    whole: Option<(String, usize)>,
     conditions: Vec<String>,
     grouping: Option<Vec<String>>,
+    /// The outputs that are keys of the groups, as their text.
+    keys: Vec<String>,
     having: Vec<String>,
     order: Vec<String>,
     limit: Option<usize>,
+    /// Texts that together tell all rows apart, as far as the source's catalog knew.
+    pub unique: Vec<Vec<String>>,
+    /// Whether there is never more than one row, whatever the source holds.
+    pub one_row: bool,
     pub tables: Vec<TableUse>,
     pub pushed: Vec<String>,
     pub kept: Vec<Kept>,
     /// A guess.
     pub rows: Option<f64>,
+    /// What the part of the plan that it answers is taken to give, once that is known.
+    pub size: Option<Size>,
 }
 
 impl Block {
@@ -53,15 +64,59 @@ impl Block {
             from,
             bare: true,
             joined: false,
+            whole: None,
             conditions: Vec::new(),
             grouping: None,
+            keys: Vec::new(),
             having: Vec::new(),
             order: Vec::new(),
             limit: None,
+            unique: Vec::new(),
+            one_row: false,
             tables: vec![table],
             pushed: Vec::new(),
             kept: Vec::new(),
             rows,
+            size: None,
+        }
+    }
+
+    /// All rows of several blocks of one source, one after the other. `columns` has the terms of each arm, alike from arm to arm; the
+    /// outputs get the labels of the first.
+    pub fn of_arms(arms: Vec<Self>, columns: &[Vec<Term>], schema: DFSchemaRef, alias: &str) -> Option<Self> {
+        let select = |(arm, terms): (&Self, &Vec<Term>)| {
+            let named = |(index, term): (usize, &Term)| format!("{} AS c{}", term.sql, index + 1);
+            arm.select(&terms.iter().enumerate().map(named).collect::<Vec<_>>())
+        };
+        let text = arms.iter().zip(columns).map(select).collect::<Vec<_>>().join(" UNION ALL ");
+        let rows = arms.iter().map(|arm| arm.rows).try_fold(0.0, |sum, rows| Some(sum + rows?));
+        let mut rest = arms.into_iter();
+        let mut whole = rest.next()?;
+        rest.for_each(|arm| whole.takes_over(arm));
+        let output = |(index, (term, output)): (usize, (&Term, &Output))| {
+            let term = Term { sql: format!("{alias}.c{}", index + 1), meaning: term.meaning.clone(), total: true, constant: false };
+            Output { term, label: output.label.clone() }
+        };
+        let outputs = columns.first()?.iter().zip(&whole.outputs).enumerate().map(output).collect();
+        let from = format!("({text}) AS {alias}");
+        let width = columns.first()?.len();
+        Some(Self { schema, outputs, rows, size: None, one_row: false, unique: Vec::new(), whole: Some((text, width)), ..whole.over(from) })
+    }
+
+    /// The block with nothing asked of what it comes from now.
+    fn over(self, from: String) -> Self {
+        Self {
+            from,
+            bare: false,
+            joined: false,
+            whole: None,
+            conditions: Vec::new(),
+            grouping: None,
+            keys: Vec::new(),
+            having: Vec::new(),
+            order: Vec::new(),
+            limit: None,
+            ..self
         }
     }
 
@@ -92,6 +147,11 @@ impl Block {
         self.joined
     }
 
+    /// Whether the rows come in an order, of which the first ones are taken.
+    pub fn is_ordered(&self) -> bool {
+        !self.order.is_empty()
+    }
+
     pub fn limit(&self) -> Option<usize> {
         self.limit
     }
@@ -114,9 +174,25 @@ impl Block {
         self.bare = false;
     }
 
+    /// The outputs as far as rows can be left out by them before all else: those of groups are not there yet.
+    pub fn early_terms(&self) -> Vec<Term> {
+        let early = |term: &Term| self.grouping.is_none() || self.keys.contains(&term.sql);
+        self.terms().into_iter().map(|term| Term { total: term.total && early(&term), ..term }).collect()
+    }
+
+    /// Leaves out the rows for which a condition on early terms is not true.
+    pub fn filter_early(&mut self, sql: String) {
+        self.conditions.push(sql);
+        self.bare = false;
+    }
+
     /// Groups the rows; the block must be flat. The outputs are computed for every group, whatever is asked of it later.
-    pub fn group(&mut self, keys: Vec<String>, mut outputs: Vec<Output>) {
+    /// `width` of them are keys.
+    pub fn group(&mut self, keys: Vec<String>, mut outputs: Vec<Output>, width: usize) {
         outputs.iter_mut().for_each(|output| output.term.total = true);
+        self.keys = outputs.iter().take(width).filter(|output| !output.term.constant).map(|output| output.term.sql.clone()).collect();
+        self.one_row = keys.is_empty() || self.one_row;
+        self.unique = if self.keys.is_empty() { Vec::new() } else { vec![self.keys.clone()] };
         self.outputs = outputs;
         self.grouping = Some(keys);
         self.bare = false;
@@ -126,6 +202,7 @@ impl Block {
     pub fn stop(&mut self, order: Vec<String>, rows: usize) {
         self.order = order;
         self.limit = Some(self.limit.map_or(rows, |limit| limit.min(rows)));
+        self.one_row |= rows <= 1;
         self.rows = Some(self.rows.map_or(rows as f64, |known| known.min(rows as f64)));
         self.bare = false;
     }
@@ -151,6 +228,7 @@ impl Block {
     pub fn join_into(&mut self, from: String, conditions: Vec<String>) {
         self.from = from;
         self.joined = true;
+        self.whole = None;
         self.conditions = conditions;
         self.bare = false;
     }
@@ -160,22 +238,21 @@ impl Block {
         let columns: Vec<String> = (1..=self.outputs.len()).map(|number| format!("c{number}")).collect();
         let list: Vec<String> = self.outputs.iter().zip(&columns).map(|(output, column)| format!("{} AS {column}", output.term.sql)).collect();
         let inner = self.select(&list);
-        let outputs = self.outputs.into_iter().zip(&columns).map(|(output, column)| {
-            let term = Term { sql: format!("{alias}.{column}"), meaning: output.term.meaning, total: true, constant: false };
-            Output { term, label: output.label }
-        });
-        Self {
-            outputs: outputs.collect(),
-            from: format!("({inner}) AS {alias}"),
-            bare: false,
-            joined: false,
-            conditions: Vec::new(),
-            grouping: None,
-            having: Vec::new(),
-            order: Vec::new(),
-            limit: None,
-            ..self
-        }
+        let output = |(output, column): (&Output, &String)| {
+            let term = Term { sql: format!("{alias}.{column}"), meaning: output.term.meaning.clone(), total: true, constant: false };
+            Output { term, label: output.label.clone() }
+        };
+        let outputs = self.outputs.iter().zip(&columns).map(output).collect();
+        let place = |sql: &String| self.outputs.iter().position(|output| output.term.sql == *sql).map(|index| format!("{alias}.{}", columns[index]));
+        let unique = self.unique.iter().filter_map(|key| key.iter().map(place).collect()).collect();
+        Self { outputs, unique, ..self.over(format!("({inner}) AS {alias}")) }
+    }
+
+    /// The same rows as a table derived from them, of which nothing is asked yet: until then the statement needs none.
+    pub fn settled(self, alias: &str) -> Self {
+        let named: Vec<String> = self.outputs.iter().enumerate().map(|(index, output)| format!("{} AS c{}", output.term.sql, index + 1)).collect();
+        let whole = (self.select(&named), named.len());
+        Self { whole: Some(whole), ..self.wrap(alias) }
     }
 
     fn select(&self, list: &[String]) -> String {
@@ -197,6 +274,15 @@ impl Block {
             sql.push_str(&self.source().dialect().limit(limit as u64));
         }
         sql
+    }
+
+    /// What the rows are derived from, where nothing but how many there are is asked of them.
+    fn alone(&self) -> Option<String> {
+        let (text, width) = self.whole.as_ref().filter(|_| self.conditions.is_empty() && self.grouping.is_none() && self.order.is_empty())?;
+        let place = |index: usize, sql: &str| sql.split_once('.').is_some_and(|(_, column)| column == format!("c{}", index + 1));
+        let same = self.outputs.iter().enumerate().all(|(index, output)| output.term.meaning.read_as.is_none() && place(index, &output.term.sql));
+        let whole = same && !self.outputs.is_empty() && *width == self.outputs.len();
+        whole.then(|| format!("{text}{}", self.limit.map(|limit| self.source().dialect().limit(limit as u64)).unwrap_or_default()))
     }
 
     /// The statement. Error: a column that cannot be read.
@@ -223,7 +309,7 @@ impl Block {
         let list: Vec<String> = self.outputs.iter().zip(self.schema.fields()).map(shown).collect();
         Ok(Fragment {
             tables: self.tables.clone(),
-            sql: self.select(&list),
+            sql: self.alone().unwrap_or_else(|| self.select(&list)),
             outputs: self.output_columns(),
             pushed: self.pushed.clone(),
             kept: self.kept.clone(),

@@ -2,6 +2,7 @@
 //! One conjunct of a filter as a source's SQL, with how exactly the source means the same.
 
 use super::literal::{operand, same_type};
+use super::remedy::asked;
 use super::terms::{Scope, case_folding, regex_dialect, value};
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
@@ -132,12 +133,12 @@ impl Writer<'_> {
         };
         let operation = if wants_null { Operation::IsNull } else { Operation::IsNotNull };
         let source = self.scope.source;
-        Condition::with_support(source.support(&operation, &term.meaning), || Ok(Sent::whole(source.dialect().null_test(&term, wants_null))))
+        Condition::with_support(asked(source, &operation, &term.meaning), || Ok(Sent::whole(source.dialect().null_test(&term, wants_null))))
     }
 
     fn truth(&self, expr: &Expr) -> Condition {
         match self.total(expr) {
-            Ok(term) => Condition::with_support(self.scope.source.support(&Operation::IsTrue, &term.meaning), || Ok(Sent::whole(term.sql.clone()))),
+            Ok(term) => Condition::with_support(asked(self.scope.source, &Operation::IsTrue, &term.meaning), || Ok(Sent::whole(term.sql.clone()))),
             Err(reason) => Condition::Kept(reason),
         }
     }
@@ -158,7 +159,7 @@ impl Writer<'_> {
         };
         let Some(value) = comparable(&term.meaning, literal) else { return kept_types(&term.meaning) };
         let Some((operation, sign)) = operation(op, value) else { return kept_expression() };
-        let support = self.scope.source.support(&operation, &term.meaning);
+        let support = asked(self.scope.source, &operation, &term.meaning);
         Condition::with_support(support, || {
             let literal = self.scope.source.dialect().literal_for(value, &term.meaning)?;
             Ok(self.scope.source.dialect().compare(&term, sign, &literal))
@@ -217,7 +218,7 @@ impl Writer<'_> {
             Err(reason) => return Condition::Kept(reason),
         };
         let pattern = Pattern { text, escape: like.escape_char.unwrap_or('\\') };
-        let written = Condition::with_support(self.scope.source.support(&Operation::Like(pattern), &term.meaning), || {
+        let written = Condition::with_support(asked(self.scope.source, &Operation::Like(pattern), &term.meaning), || {
             self.scope.source.dialect().like(&term, pattern).map(Sent::whole)
         });
         if like.negated { written.negated() } else { written }
@@ -254,7 +255,7 @@ impl Writer<'_> {
             let Some(literal) = as_literal(item) else { return kept_expression() };
             let Some(value) = comparable(meaning, literal) else { return kept_types(meaning) };
             let operation = if negated { Operation::NotEqual(value) } else { Operation::Equal(value) };
-            match source.support(&operation, meaning) {
+            match asked(source, &operation, meaning) {
                 Support::Exact => {}
                 Support::Superset(reason) => weakest = Some(reason),
                 Support::Never(reason) => return Condition::Kept(reason),
@@ -295,6 +296,13 @@ pub(crate) fn same(left: &Term, right: &Term, source: &dyn Source) -> Result<Sen
     same.ok_or_else(|| Reason::new("collation", "the two sides have different collations").with_remedy("give both columns one collation"))
 }
 
+/// As `same`, and NULLs are equal too.
+pub(super) fn same_or_missing(left: &Term, right: &Term, source: &dyn Source) -> Result<Sent, Reason> {
+    comparable_terms(left, right, Operation::Distinguish, source)?;
+    let same = source.dialect().same_or_missing(left, right);
+    same.ok_or_else(|| Reason::new("collation", "the two sides have different collations").with_remedy("give both columns one collation"))
+}
+
 /// Both values as they stand in our order.
 fn ordered(left: &Term, right: &Term, source: &dyn Source) -> Result<(String, String), Reason> {
     comparable_terms(left, right, Operation::Order, source)?;
@@ -313,7 +321,7 @@ fn comparable_terms(left: &Term, right: &Term, needed: Operation<'_>, source: &d
         return Err(Reason::new("type", "the two sides are of different types, and a conversion at the source could change their meaning"));
     }
     for side in [a, b] {
-        if let Support::Superset(reason) | Support::Never(reason) = source.support(&needed, side) {
+        if let Support::Superset(reason) | Support::Never(reason) = asked(source, &needed, side) {
             return Err(reason);
         }
     }

@@ -9,7 +9,8 @@ use super::group::Groups;
 use super::terms::{table_terms, value};
 use super::words::in_words;
 use super::{group, join, order};
-use crate::scan::{FILTER_KEEPS, Notes, RemoteTable, SourceTableProvider};
+use crate::scan::{Notes, RemoteTable, SourceTableProvider};
+use crate::sizes::{FILTER_KEEPS, Size};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, Result, TableReference};
 use datafusion::datasource::{provider_as_source, source_as_provider};
@@ -51,7 +52,7 @@ impl Aliases {
 }
 
 /// A part of a plan that was walked.
-enum Piece {
+pub(super) enum Piece {
     /// A source answers it, if nothing above asks for more. `plain` is what it was cut from, with its inputs cut: for what gains
     /// nothing by being sent (a projection, a table by itself).
     Remote {
@@ -61,9 +62,9 @@ enum Piece {
     Local(LogicalPlan),
 }
 
-struct Cutter {
-    mode: PushDown,
-    aliases: Aliases,
+pub(super) struct Cutter {
+    pub mode: PushDown,
+    pub aliases: Aliases,
     /// Sources of which the plan reads one table: its columns need no alias in front of them.
     alone: BTreeSet<SourceName>,
 }
@@ -84,19 +85,28 @@ fn alone(plan: &LogicalPlan) -> BTreeSet<SourceName> {
 }
 
 impl Cutter {
-    fn whole(&mut self, plan: LogicalPlan) -> Result<LogicalPlan> {
+    pub fn whole(&mut self, plan: LogicalPlan) -> Result<LogicalPlan> {
         let piece = self.piece(plan)?;
         self.finished(piece)
     }
 
-    fn finished(&mut self, piece: Piece) -> Result<LogicalPlan> {
+    pub fn finished(&mut self, piece: Piece) -> Result<LogicalPlan> {
         match piece {
             Piece::Local(plan) | Piece::Remote { plain: Some(plan), .. } => Ok(plan),
             Piece::Remote { block, plain: None } => leaf(&block),
         }
     }
 
-    fn piece(&mut self, plan: LogicalPlan) -> Result<Piece> {
+    pub fn piece(&mut self, plan: LogicalPlan) -> Result<Piece> {
+        let size = Size::of(&plan);
+        let mut piece = self.cut(plan)?;
+        if let Piece::Remote { block, .. } = &mut piece {
+            block.size = Some(size);
+        }
+        Ok(piece)
+    }
+
+    fn cut(&mut self, plan: LogicalPlan) -> Result<Piece> {
         match plan {
             LogicalPlan::TableScan(scan) => Ok(self.scan(scan)),
             LogicalPlan::SubqueryAlias(alias) => self.alias(alias),
@@ -106,6 +116,8 @@ impl Cutter {
             LogicalPlan::Aggregate(aggregate) => self.aggregate(aggregate),
             LogicalPlan::Sort(sort) => self.sort(sort),
             LogicalPlan::Limit(limit) => self.limit(limit),
+            LogicalPlan::Union(union) => self.union(union),
+            LogicalPlan::Window(window) => self.window(window),
             other => self.other(other),
         }
     }
@@ -113,10 +125,6 @@ impl Cutter {
     /// Operators that stay here, with their inputs cut.
     fn other(&mut self, plan: LogicalPlan) -> Result<Piece> {
         let plan = plan.map_children(|child| self.whole(child).map(Transformed::yes)).data()?;
-        if let LogicalPlan::Window(window) = &plan {
-            let what = format!("window {}", list(&window.window_expr));
-            note(&plan, &as_kept(what, Reason::new("window", "window functions are computed here")));
-        }
         let plan = plan.map_subqueries(|subquery| self.whole(subquery).map(Transformed::yes)).data()?;
         Ok(Piece::Local(plan))
     }
@@ -152,6 +160,7 @@ impl Cutter {
         let from = alias.map_or_else(|| from.clone(), |alias| format!("{from} AS {alias}"));
         let rows = table.table.rows_estimate.map(|rows| rows as f64 * FILTER_KEEPS.powi(conditions.len().min(3) as i32));
         let mut block = Block::of_table(table.handle.clone(), scan.projected_schema.clone(), outputs, from, used, rows);
+        block.unique = table.table.unique.iter().map(|key| key.iter().map(|place| terms[*place].sql.clone()).collect()).collect();
         for (sql, what) in conditions {
             block.filter(sql);
             block.pushed.push(what);
@@ -207,6 +216,7 @@ impl Cutter {
         }
         let terms = block.terms();
         let mut here = Vec::new();
+        let mut sent_parts = Vec::new();
         for part in split_conjunction(&filter.predicate) {
             let what = format!("filter {}", in_words(part));
             let written = match may_push(self.mode, &what) {
@@ -217,9 +227,11 @@ impl Cutter {
                 Condition::Exact(sent) => {
                     block.filter(sent.sql);
                     block.pushed.push(what);
+                    sent_parts.push(part);
                 }
                 Condition::Superset(sent, reason) => {
                     block.filter(sent.sql);
+                    sent_parts.push(part);
                     block.pushed.push(format!("{what} (at least; checked again here)"));
                     block.kept.push(as_kept(what, reason));
                     here.push(part.clone());
@@ -233,6 +245,7 @@ impl Cutter {
         match conjunction(here) {
             None => Ok(Piece::Remote { block: Box::new(block), plain: None }),
             Some(predicate) => {
+                block.size = block.size.map(|size| size.filtered(sent_parts, &block.schema));
                 let filter = LogicalPlan::Filter(Filter::try_new(predicate, Arc::new(leaf(&block)?))?);
                 Ok(Piece::Local(filter.map_subqueries(|subquery| self.whole(subquery).map(Transformed::yes)).data()?))
             }
@@ -263,14 +276,19 @@ impl Cutter {
     }
 
     fn aggregate(&mut self, mut aggregate: Aggregate) -> Result<Piece> {
+        if let Some(plan) = self.early(&aggregate)? {
+            return Ok(Piece::Local(plan));
+        }
         let input = self.piece(Arc::unwrap_or_clone(aggregate.input.clone()))?;
         let what = aggregate_words(&aggregate);
+        let size = Size::of(&LogicalPlan::Aggregate(aggregate.clone()));
         let why = match &input {
             Piece::Remote { block, .. } => {
                 let grouped = may_push(self.mode, &what).and_then(|()| group::group(&aggregate, block.as_ref().clone(), &mut self.aliases));
                 match grouped {
                     Ok(Groups { mut block, finish }) => {
                         block.pushed.push(what);
+                        block.size = Some(size);
                         let Some(finish) = finish else { return Ok(Piece::Remote { block: Box::new(block), plain: None }) };
                         let columns = Projection::try_new_with_schema(finish, Arc::new(leaf(&block)?), aggregate.schema)?;
                         return Ok(Piece::Local(LogicalPlan::Projection(columns)));
@@ -299,7 +317,7 @@ impl Cutter {
                     Ok(mut first) => {
                         first.pushed.push(what);
                         let plan = LogicalPlan::Sort(Sort { input: Arc::new(leaf(&first)?), ..sort });
-                        return Ok(Piece::Local(plan));
+                        return Ok(Piece::Remote { block: Box::new(first), plain: Some(plan) });
                     }
                     Err(reason) => (Piece::Remote { block, plain }, reason),
                 }
@@ -324,7 +342,7 @@ impl Cutter {
                 let plain = LogicalPlan::Limit(Limit { input: Arc::new(plain), ..limit });
                 return Ok(Piece::Remote { block, plain: Some(plain) });
             }
-            Piece::Remote { block, .. } if i64::try_from(rows).is_ok() && may_push(self.mode, &what).is_ok() => {
+            Piece::Remote { block, .. } if !block.is_ordered() && i64::try_from(rows).is_ok() && may_push(self.mode, &what).is_ok() => {
                 let mut block = *block;
                 stop(&mut block, Vec::new(), rows);
                 match skip {
@@ -365,7 +383,7 @@ fn projected(block: &Block, projection: &Projection) -> Option<Block> {
 }
 
 /// The statement in the place of what it answers. Texts come as such, and are turned into the form of text that the plan has there.
-fn leaf(block: &Block) -> Result<LogicalPlan> {
+pub(super) fn leaf(block: &Block) -> Result<LogicalPlan> {
     let fragment = block.fragment().map_err(crate::errors::carry)?;
     let come = block.outputs.iter().map(|output| &output.term.meaning.data_type);
     let fields = block.schema.iter().zip(come).map(|((qualifier, field), come)| match field.data_type() == come {
@@ -373,11 +391,11 @@ fn leaf(block: &Block) -> Result<LogicalPlan> {
         false => (qualifier.cloned(), Arc::new(field.as_ref().clone().with_data_type(come.clone()))),
     });
     let schema = Arc::new(DFSchema::new_with_metadata(fields.collect(), block.schema.metadata().clone())?);
-    let rows = block.rows.map(|rows| rows.ceil() as u64);
+    let size = block.size.clone().map(|size| block.limit().map_or_else(|| size.clone(), |rows| size.clone().at_most(rows)));
     // Plans of two scans are taken for the same by this name, and one of two equal subqueries is run.
     let table_name = TableReference::bare(format!("{}: {}", block.handle.name(), fragment.sql));
     let arrow = Arc::new(schema.as_arrow().clone());
-    let remote = RemoteTable { handle: block.handle.clone(), fragment, schema: arrow, rows, notes: Notes::default() };
+    let remote = RemoteTable { handle: block.handle.clone(), fragment, schema: arrow, size, notes: Notes::default() };
     let scan = LogicalPlan::TableScan(TableScan {
         table_name,
         source: provider_as_source(Arc::new(remote)),
@@ -400,7 +418,7 @@ fn leaf(block: &Block) -> Result<LogicalPlan> {
 }
 
 /// Tells the first statement below what is done here with its rows, and those of others.
-fn note(plan: &LogicalPlan, kept: &Kept) {
+pub(super) fn note(plan: &LogicalPlan, kept: &Kept) {
     let _ = plan.apply(|node| {
         let LogicalPlan::TableScan(scan) = node else { return Ok(TreeNodeRecursion::Continue) };
         let Ok(provider) = source_as_provider(&scan.source) else { return Ok(TreeNodeRecursion::Continue) };
@@ -446,7 +464,7 @@ fn across(plan: &LogicalPlan) -> Option<Reason> {
     (places.len() > 1).then(|| Reason::new("two_sources", format!("its rows are in {}", places.join(" and "))))
 }
 
-fn list(exprs: &[Expr]) -> String {
+pub(super) fn list(exprs: &[Expr]) -> String {
     exprs.iter().map(in_words).collect::<Vec<_>>().join(", ")
 }
 
@@ -455,7 +473,7 @@ fn join_words(join: &Join) -> String {
     if keys.is_empty() { "a condition".to_owned() } else { keys.join(" AND ") }
 }
 
-fn aggregate_words(aggregate: &Aggregate) -> String {
+pub(super) fn aggregate_words(aggregate: &Aggregate) -> String {
     match (aggregate.aggr_expr.as_slice(), aggregate.group_expr.as_slice()) {
         ([], keys) => format!("distinct {}", list(keys)),
         (values, []) => format!("aggregate {}", list(values)),

@@ -3,6 +3,7 @@
 
 use super::block::Block;
 use super::bound::bounded_columns;
+use super::remedy::usual;
 use super::terms::{Scope, table_terms};
 use super::words::in_words;
 use super::{Condition, condition};
@@ -74,7 +75,7 @@ impl Fragment {
     pub fn open_terms(&self) -> Option<Vec<Term>> {
         match self.open.as_ref()? {
             Open::Table { terms, .. } => Some(terms.clone()),
-            Open::Block(block) => Some(block.terms()),
+            Open::Block(block) => Some(block.early_terms()),
         }
     }
 
@@ -87,7 +88,7 @@ impl Fragment {
             }
             Some(Open::Block(block)) => {
                 let mut block = block.as_ref().clone();
-                conditions.iter().for_each(|condition| block.filter((*condition).to_owned()));
+                conditions.iter().for_each(|condition| block.filter_early((*condition).to_owned()));
                 Ok(block.fragment()?.sql)
             }
             _ => Ok(self.sql.clone()),
@@ -210,7 +211,8 @@ pub(crate) fn may_push(mode: PushDown, what: &str) -> Result<(), Reason> {
 }
 
 pub(crate) fn as_kept(what: String, reason: Reason) -> Kept {
-    Kept { what, code: reason.code.to_owned(), reason: reason.text, remedy: reason.remedy }
+    let remedy = reason.remedy.or_else(|| usual(reason.code).map(str::to_owned));
+    Kept { what, code: reason.code.to_owned(), reason: reason.text, remedy }
 }
 
 fn select(request: &FragmentRequest<'_>, columns: &[Needed<'_>], conditions: &[String], limit: Option<usize>) -> String {

@@ -4,6 +4,8 @@
 use super::block::{Block, Output};
 use super::condition::{Condition, condition};
 use super::cut::Aliases;
+use super::remedy::asked;
+use super::sets;
 use super::terms::{Scope, type_of, value};
 use super::words::in_words;
 use crate::arithmetic;
@@ -31,30 +33,40 @@ pub(super) fn group(plan: &Grouped, input: Block, aliases: &mut Aliases) -> Resu
     let terms = block.terms();
     let scope = block.scope(&terms);
     let mut columns = Columns::default();
-    let mut keys = Vec::with_capacity(plan.group_expr.len());
-    for (expr, (qualifier, field)) in plan.group_expr.iter().zip(plan.schema.iter()) {
-        let term = key(expr, scope)?;
+    let (exprs, sets) = sets::keys_of(&plan.group_expr);
+    let mut keys = Vec::with_capacity(exprs.len());
+    for (expr, (qualifier, field)) in exprs.iter().zip(plan.schema.iter()) {
+        let mut term = key(expr, scope)?;
+        term.meaning.nullable |= sets.is_some();
         if !term.constant {
             keys.push(block.source().dialect().grouped(&term));
         }
         columns.as_it_is(Output { term, label: in_words(expr) }, qualifier, field);
     }
+    if let (Some(sets), Some((qualifier, field))) = (sets, plan.schema.iter().nth(exprs.len())) {
+        let written = sets::written(sets, &exprs, &keys, block.source().dialect())?;
+        columns.as_it_is(Output { term: sets::number(&keys), label: "grouping".to_owned() }, qualifier, field);
+        keys = vec![written];
+    }
     // Without rows there would be one group in the place of none.
     if keys.is_empty() && !plan.group_expr.is_empty() {
         return Err(Reason::new("expression", "groups of constants alone are made here"));
     }
-    for (expr, (qualifier, field)) in plan.aggr_expr.iter().zip(plan.schema.iter().skip(plan.group_expr.len())) {
+    for (expr, (qualifier, field)) in plan.aggr_expr.iter().zip(plan.schema.iter().skip(columns.outputs.len())) {
         match average(expr, scope)? {
             Some((sum, count)) => columns.mean(sum, count, in_words(expr), qualifier, field),
             None => {
                 // Of a constant too: a group may have none.
-                let term = Term { constant: false, ..aggregate(expr, scope)? };
+                let mut term = Term { constant: false, ..aggregate(expr, scope)? };
+                term.meaning.nullable = true;
                 columns.as_it_is(Output { term, label: in_words(expr) }, qualifier, field);
             }
         }
     }
     block.rows = if keys.is_empty() { Some(1.0) } else { block.rows.map(|rows| (rows / ROWS_PER_GROUP).max(1.0)) };
-    block.group(keys, columns.outputs);
+    // What is a key in one group is NULL in another: all else is asked of a table derived from the groups.
+    block.group(keys, columns.outputs, if sets.is_some() { 0 } else { exprs.len() });
+    let block = if sets.is_some() { block.settled(&aliases.derived()) } else { block };
     if !columns.means {
         return Ok(Groups { block: block.renamed(plan.schema.clone()), finish: None });
     }
@@ -116,15 +128,12 @@ fn average(expr: &Expr, scope: Scope<'_>) -> Result<Option<(Term, Term)>, Reason
     Ok(Some((sum, count)))
 }
 
-fn key(expr: &Expr, scope: Scope<'_>) -> Written {
-    if matches!(expr, Expr::GroupingSet(_)) {
-        return Err(Reason::new("grouping_sets", "ROLLUP, CUBE and GROUPING SETS are made here"));
-    }
+pub(super) fn key(expr: &Expr, scope: Scope<'_>) -> Written {
     let term = value(expr, scope)?;
     if term.constant {
         return Ok(term);
     }
-    match scope.source.support(&Operation::Distinguish, &term.meaning) {
+    match asked(scope.source, &Operation::Distinguish, &term.meaning) {
         Support::Exact => Ok(term),
         Support::Superset(reason) | Support::Never(reason) => Err(reason),
     }
@@ -156,6 +165,9 @@ fn aggregate(expr: &Expr, scope: Scope<'_>) -> Written {
     };
     let [argument] = args.as_slice() else { return Err(Reason::new("aggregate", "aggregates of several values are computed here")) };
     let result = type_of(unaliased(expr), scope)?;
+    if matches!(argument, Expr::Literal(value, _) if value.is_null()) {
+        return Err(Reason::new("literal", "what is made of a NULL is made here"));
+    }
     let counts_rows = kind == Aggregate::Count && matches!(argument, Expr::Literal(value, _) if !value.is_null());
     let term = match (counts_rows, filter) {
         (true, None) if !distinct => return scope.source.aggregate(kind, None, false, &result),

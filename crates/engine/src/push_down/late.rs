@@ -12,7 +12,7 @@ use datafusion::logical_expr::{Expr, Operator, cast};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{BinaryExpr, CaseExpr, CastExpr, Column as Place, InListExpr, Literal};
 use std::sync::Arc;
-use weir_source::{Source, Term};
+use weir_source::{KeysMax, Source, Term};
 
 /// Keys for one column of a statement's output.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,34 +28,50 @@ struct Keys {
 pub(crate) struct KeyFilter {
     pub sql: String,
     pub shown: String,
+    pub column: String,
     pub keys: usize,
 }
 
-/// The lists of keys in a filter as it stands now, as conditions over the outputs of a statement. `keys_max` is the longest list
-/// that is worth its while.
-pub(crate) fn key_filters(filter: &Arc<dyn PhysicalExpr>, outputs: &[Term], source: &dyn Source, keys_max: usize) -> Vec<KeyFilter> {
+/// The lists of keys in a filter as it stands now, as conditions over the outputs of a statement. `worth` says whether so many keys
+/// for an output spare more than they cost.
+pub(crate) fn key_filters(filter: &Arc<dyn PhysicalExpr>, outputs: &[Term], source: &dyn Source, worth: impl Fn(usize, usize) -> bool) -> Vec<KeyFilter> {
     let Some((schema, names)) = numbered(outputs) else { return Vec::new() };
     let scope = Scope { source, schema: &schema, terms: outputs };
-    let limits = source.dialect().keys_max();
-    let keys_max = keys_max.min(limits.keys);
+    let limits = source.keys_max();
     let written = |keys: Keys| {
-        if keys.list.len() > keys_max {
+        let (count, column) = (keys.list.len(), keys.column);
+        if !worth(column, count) {
             return None;
         }
-        let (count, column) = (keys.list.len(), keys.column);
         let value = Expr::Column(Column::new_unqualified(names.get(column)?));
         let value = keys.cast.map_or(value.clone(), |to| cast(value, to));
-        let list = Expr::InList(InList::new(Box::new(value), keys.list, false));
-        match condition(&list, scope) {
-            Condition::Exact(sent) | Condition::Superset(sent, _) if sent.sql.len() > limits.text_bytes => None,
-            Condition::Exact(sent) | Condition::Superset(sent, _) => {
-                let shown = format!("/* {count} keys from a join on {} */ true", outputs[column].meaning.name.replace("*/", "* /"));
-                Some(KeyFilter { sql: sent.sql, shown, keys: count })
-            }
-            Condition::Kept(_) => None,
-        }
+        let name = outputs[column].meaning.name.clone();
+        let shown = format!("/* {count} keys from a join on {} */ true", name.replace("*/", "* /"));
+        let sql = in_lists(&value, keys.list, limits, scope)?;
+        Some(KeyFilter { sql, shown, column: name, keys: count })
     };
     lists(filter).into_iter().filter_map(written).collect()
+}
+
+/// One list, or several beside each other where one may not be that long. They stand in one statement: several would each see the
+/// table at another moment, and miss a row whose key changes between them.
+fn in_lists(value: &Expr, mut keys: Vec<Expr>, limits: KeysMax, scope: Scope<'_>) -> Option<String> {
+    let mut lists = Vec::new();
+    let mut bytes = 0;
+    while !keys.is_empty() {
+        let rest = keys.split_off(keys.len().min(limits.list));
+        let list = Expr::InList(InList::new(Box::new(value.clone()), std::mem::replace(&mut keys, rest), false));
+        let (Condition::Exact(sent) | Condition::Superset(sent, _)) = condition(&list, scope) else { return None };
+        bytes += sent.sql.len();
+        if bytes > limits.text_bytes {
+            return None;
+        }
+        lists.push(sent.sql);
+    }
+    match lists.len() {
+        1 => lists.pop(),
+        _ => Some(format!("({})", lists.iter().map(|list| format!("({list})")).collect::<Vec<_>>().join(" OR "))),
+    }
 }
 
 /// Columns by their place: those of a join can have one name.

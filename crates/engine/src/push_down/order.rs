@@ -3,6 +3,7 @@
 
 use super::block::Block;
 use super::cut::Aliases;
+use super::remedy::asked;
 use super::terms::value;
 use datafusion::logical_expr::SortExpr;
 use weir_source::{Operation, Reason, Support};
@@ -18,7 +19,7 @@ pub(super) fn first(input: Block, sort: &[SortExpr], rows: usize, aliases: &mut 
         if term.constant {
             continue;
         }
-        if let Support::Superset(reason) | Support::Never(reason) = block.source().support(&Operation::Order, &term.meaning) {
+        if let Support::Superset(reason) | Support::Never(reason) = asked(block.source(), &Operation::Order, &term.meaning) {
             return Err(reason);
         }
         order.push(block.source().dialect().order(&term, !key.asc, key.nulls_first));

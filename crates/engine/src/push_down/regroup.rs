@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tables of one source are joined with each other first, where the question allows it: then their source can do it in one statement.
-//! Inner joins may be done in any order; the order between the places goes from few rows to many.
+//! Inner joins may be done in any order; that between the places is the one in which the fewest rows move.
 
 use super::cut::source_of;
-use crate::scan::FILTER_KEEPS;
+use super::join_order::{Link, Part, Parts, Tree, best};
+use crate::sizes::{Facts, Size, column, keys};
 use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, JoinConstraint, JoinType, NullEquality, Result};
-use datafusion::datasource::source_as_provider;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::logical_plan::{Filter, Join, Projection};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
@@ -94,34 +94,87 @@ impl Chain {
     /// The same joins in another order; `None` where that brings nothing, or cannot be written.
     fn regrouped(self, before: &LogicalPlan) -> Result<Option<LogicalPlan>> {
         let sources: Vec<Option<SourceName>> = self.parts.iter().map(source_of).collect();
-        if sources.windows(2).all(|pair| pair[0] == pair[1]) {
+        if sources.iter().all(|source| source.is_some() && *source == sources[0]) {
             return Ok(None);
         }
+        let count = self.parts.len();
         let mut islands: Vec<Island> = Vec::new();
         let mut left: Vec<Expr> = self.conditions;
-        for (part, source) in self.parts.into_iter().zip(sources) {
-            let mut island = Island { rows: rows(&part), plan: moved(part)?.data, source };
+        for (number, (part, source)) in self.parts.into_iter().zip(sources).enumerate() {
+            let mut island = Island { size: Size::of(&part), plan: moved(part)?.data, source, number };
             while let Some(at) = islands.iter().position(|other| other.beside(&island, &left)) {
                 island = islands.remove(at).joined(island, &mut left)?;
             }
             islands.push(island);
         }
-        if islands.iter().all(|island| island.source.is_none() || !matches!(island.plan, LogicalPlan::Join(_) | LogicalPlan::Filter(_))) {
-            return Ok(None);
-        }
-        islands.sort_by(|a, b| a.rows.total_cmp(&b.rows));
-        let mut whole = islands.remove(0);
-        while !islands.is_empty() {
-            let Some(at) = islands.iter().position(|other| whole.connects(other, &left)) else { return Ok(None) };
-            whole = whole.joined(islands.remove(at), &mut left)?;
-        }
-        if !left.is_empty() {
-            return Ok(None);
-        }
+        islands.sort_by_key(|island| island.number);
+        let whole = match islands.len() {
+            1 => islands.pop(),
+            _ => ordered(islands, count, &mut left)?,
+        };
+        let Some(whole) = whole.filter(|_| left.is_empty()) else { return Ok(None) };
         let columns = before.schema().iter().map(|(qualifier, field)| Expr::Column(Column::new(qualifier.cloned(), field.name()))).collect();
         let same = Projection::try_new_with_schema(columns, Arc::new(whole.plan), before.schema().clone())?;
         Ok(Some(LogicalPlan::Projection(same)))
     }
+}
+
+/// All islands as one; `None` where they stand as they were written, or do not hang together.
+fn ordered(islands: Vec<Island>, written: usize, left: &mut Vec<Expr>) -> Result<Option<Island>> {
+    let parts: Vec<Part> = islands.iter().map(|island| Part { rows: island.size.rows, remote: island.source.is_some() }).collect();
+    let links: Vec<Link> = left.iter().filter_map(|condition| link(&islands, condition)).collect();
+    let Some(tree) = best(&parts, &links) else { return Ok(None) };
+    if islands.len() == written && as_written(&tree) {
+        return Ok(None);
+    }
+    let mut waiting: Vec<Option<Island>> = islands.into_iter().map(Some).collect();
+    build(&tree, &mut waiting, left)
+}
+
+/// Whether each part is joined with all before it, on whichever side.
+fn as_written(tree: &Tree) -> bool {
+    fn last(tree: &Tree) -> Option<usize> {
+        match tree {
+            Tree::Part(index) => (*index == 0).then_some(0),
+            Tree::Join(left, right) => {
+                let next = |tree: &Tree, part: &Tree| last(tree).filter(|last| *part == Tree::Part(last + 1)).map(|last| last + 1);
+                next(left, right).or_else(|| next(right, left))
+            }
+        }
+    }
+    last(tree).is_some()
+}
+
+fn build(tree: &Tree, waiting: &mut [Option<Island>], left: &mut Vec<Expr>) -> Result<Option<Island>> {
+    match tree {
+        Tree::Part(index) => Ok(waiting.get_mut(*index).and_then(Option::take)),
+        Tree::Join(first, second) => {
+            let (Some(first), Some(second)) = (build(first, waiting, left)?, build(second, waiting, left)?) else { return Ok(None) };
+            first.joined(second, left).map(Some)
+        }
+    }
+}
+
+/// What a condition says of the islands; nothing for one that is over no columns.
+fn link(islands: &[Island], condition: &Expr) -> Option<Link> {
+    let over = |expr: &Expr| -> Option<Parts> {
+        let place = |wanted: &&Column| islands.iter().position(|island| island.plan.schema().has_column(wanted));
+        expr.column_refs().iter().map(|column| place(column).map(|index| 1 << index)).try_fold(0, |all: Parts, one| one.map(|one: Parts| all | one))
+    };
+    let facts = |expr: &Expr, parts: Parts| -> Option<f64> {
+        let index = parts.trailing_zeros() as usize;
+        let island = islands.get(index).filter(|_| parts.count_ones() == 1)?;
+        let facts: Facts = island.size.facts(expr, island.plan.schema());
+        column(expr, island.plan.schema()).and(facts.distinct)
+    };
+    if let Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) = condition {
+        let (l, r) = (over(left)?, over(right)?);
+        if l != 0 && r != 0 && l & r == 0 {
+            return Some(Link::Key { left: l, right: r, distinct: (facts(left, l), facts(right, r)) });
+        }
+    }
+    let parts = over(condition).filter(|parts| *parts != 0)?;
+    Some(Link::Other { parts, share: crate::sizes::FILTER_KEEPS })
 }
 
 /// Tables that are joined already.
@@ -129,17 +182,27 @@ struct Island {
     plan: LogicalPlan,
     /// The one source that all of it is in.
     source: Option<SourceName>,
-    rows: f64,
+    size: Size,
+    /// Where its first part stands in the question.
+    number: usize,
 }
 
 impl Island {
-    /// Both in one source, with an equality between them.
+    /// Both in one source, with an equality between them that does not make many rows out of few.
     fn beside(&self, other: &Self, conditions: &[Expr]) -> bool {
-        self.source.is_some() && self.source == other.source && self.connects(other, conditions)
-    }
-
-    fn connects(&self, other: &Self, conditions: &[Expr]) -> bool {
-        conditions.iter().any(|condition| self.key(other, condition).is_some())
+        const GROWS_MAX: f64 = 4.0;
+        if self.source.is_none() || self.source != other.source {
+            return false;
+        }
+        let on: Vec<(Expr, Expr)> = conditions.iter().filter_map(|condition| self.key(other, condition)).collect();
+        if on.is_empty() {
+            return false;
+        }
+        let own: Vec<Facts> = on.iter().map(|(expr, _)| self.size.facts(expr, self.plan.schema())).collect();
+        let others: Vec<Facts> = on.iter().map(|(_, expr)| other.size.facts(expr, other.plan.schema())).collect();
+        let (a, b) = (self.size.rows, other.size.rows);
+        let rows = a * b / keys(own.iter(), a).max(keys(others.iter(), b));
+        rows <= GROWS_MAX * (a + b) || !self.size.known || !other.size.known
     }
 
     /// An equality of a value of each side.
@@ -170,11 +233,13 @@ impl Island {
         let source = if self.source == other.source { self.source.clone() } else { None };
         let join =
             Join::try_new(Arc::new(self.plan), Arc::new(other.plan), on, None, JoinType::Inner, JoinConstraint::On, NullEquality::NullEqualsNothing, false)?;
-        let mut island = Self { plan: LogicalPlan::Join(join), source, rows: self.rows.max(other.rows) };
+        let plan = LogicalPlan::Join(join);
+        let mut island = Self { size: Size::of(&plan), plan, source, number: self.number.min(other.number) };
         let (now, later): (Vec<Expr>, Vec<Expr>) = left.drain(..).partition(|condition| island.has(condition));
         *left = later;
         if let Some(condition) = conjunction(now) {
             island.plan = LogicalPlan::Filter(Filter::try_new(condition, Arc::new(island.plan))?);
+            island.size = Size::of(&island.plan);
         }
         Ok(island)
     }
@@ -204,20 +269,6 @@ fn widens(from: &DataType, to: &DataType) -> bool {
         (Decimal128(p, s), Decimal128(precision, scale)) => scale >= s && i16::from(*precision) - i16::from(*scale) >= i16::from(*p) - i16::from(*s),
         (Date32, Timestamp(_, None)) => true,
         _ => false,
-    }
-}
-
-/// How many rows a part is taken to give; a part of which nothing is known comes last.
-fn rows(plan: &LogicalPlan) -> f64 {
-    match plan {
-        LogicalPlan::TableScan(scan) => {
-            let known = source_as_provider(&scan.source).ok().and_then(|table| table.statistics());
-            let rows = known.and_then(|known| known.num_rows.get_value().copied());
-            rows.map_or(f64::MAX, |rows| rows as f64 * FILTER_KEEPS.powi(scan.filters.len().min(3) as i32))
-        }
-        LogicalPlan::Filter(filter) => rows(&filter.input) * FILTER_KEEPS,
-        LogicalPlan::Aggregate(aggregate) if aggregate.group_expr.is_empty() => 1.0,
-        other => other.inputs().into_iter().map(rows).fold(0.0, f64::max),
     }
 }
 

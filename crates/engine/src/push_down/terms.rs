@@ -66,15 +66,20 @@ pub(crate) fn type_of(expr: &Expr, scope: Scope<'_>) -> Result<DataType, Reason>
 }
 
 fn written_literal(literal: &ScalarValue, source: &dyn Source) -> Written {
-    let value = operand(literal).ok_or_else(|| Reason::new("literal", "a constant of this type is not written for a source"))?;
+    let unwritten = || Reason::new("literal", "a constant of this type is not written for a source");
     let data_type = match literal.data_type() {
         unsigned if unsigned.is_unsigned_integer() => {
-            return Err(Reason::new("literal", "a constant of this type is not written for a source"));
+            return Err(unwritten());
         }
         DataType::Utf8View | DataType::LargeUtf8 => DataType::Utf8,
         DataType::BinaryView | DataType::LargeBinary => DataType::Binary,
         other => other,
     };
+    if literal.is_null() {
+        let sql = source.dialect().missing(&data_type).ok_or_else(unwritten)?;
+        return Ok(Term::of_constant(sql, data_type));
+    }
+    let value = operand(literal).ok_or_else(unwritten)?;
     let sql = source.dialect().literal(value, &data_type).map_err(|error| Reason::new("literal", error.message().to_owned()))?;
     Ok(Term::of_constant(sql, data_type))
 }
@@ -118,6 +123,8 @@ fn scalar(function: &ScalarFunction, whole: &Expr, scope: Scope<'_>) -> Written 
         ("round", [number]) => return call(Function::Round, &[*number, &Expr::Literal(ScalarValue::Int64(Some(0)), None)], whole, scope),
         ("round", [_, _]) => Function::Round,
         ("numeric_trunc", [_, _]) => Function::Cut,
+        // Only the optimizer is not to know that it is the value itself.
+        ("member", [itself]) => return value(itself, scope),
         ("ltrim", [_]) => Function::TrimStart,
         ("rtrim", [_]) => Function::TrimEnd,
         ("btrim", [_]) => Function::TrimBoth,
@@ -127,8 +134,8 @@ fn scalar(function: &ScalarFunction, whole: &Expr, scope: Scope<'_>) -> Written 
         ("nullif" | "greatest" | "least", [a, b]) => return value(&as_case(function.func.name(), a, b), scope),
         ("lower" | "upper" | "initcap", _) => return Err(case_folding()),
         (name, _) if name.starts_with("regexp") => return Err(regex_dialect()),
-        ("date_part", [field, moment]) => return of_field(field, Function::Extract, moment, whole, scope),
-        ("date_trunc", [unit, moment]) => return of_field(unit, Function::Truncate, moment, whole, scope),
+        ("date_part", [field, moment]) => return call(Function::Extract(&named(field)?), &[*moment], whole, scope),
+        ("date_trunc", [unit, moment]) => return call(Function::Truncate(&named(unit)?), &[*moment], whole, scope),
         _ => return Err(Reason::new("function", format!("the function {} is computed here", function.func.name()))),
     };
     call(known, &arguments, whole, scope)
@@ -156,19 +163,25 @@ pub(super) fn regex_dialect() -> Reason {
     Reason::new("regex_dialect", "regular expressions differ between systems").with_remedy("use LIKE, or starts_with for a prefix")
 }
 
-fn of_field<'a>(field: &'a Expr, function: impl Fn(&'a str) -> Function<'a>, moment: &Expr, whole: &Expr, scope: Scope<'_>) -> Written {
+/// A field of a date or time. EXTRACT comes with it in capitals.
+fn named(field: &Expr) -> Result<String, Reason> {
     let Expr::Literal(ScalarValue::Utf8(Some(field)) | ScalarValue::Utf8View(Some(field)), _) = field else { return Err(not_sent()) };
-    if field.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        return Err(not_sent());
-    }
-    call(function(field), &[moment], whole, scope)
+    Ok(field.to_ascii_lowercase())
 }
 
 fn call(function: Function<'_>, arguments: &[&Expr], whole: &Expr, scope: Scope<'_>) -> Written {
+    if arguments.iter().any(|argument| matches!(argument, Expr::Literal(literal, _) if literal.is_null())) {
+        return Err(Reason::new("literal", "what is made of a NULL is made here"));
+    }
     let terms: Vec<Term> = arguments.iter().map(|argument| value(argument, scope)).collect::<Result<_, _>>()?;
     let operands = arguments.iter().map(|argument| if let Expr::Literal(value, _) = argument { operand(value) } else { None });
     let arguments: Vec<Argument<'_>> = terms.iter().zip(operands).map(|(term, literal)| Argument { term, literal }).collect();
-    scope.source.function(function, &arguments, &type_of(whole, scope)?)
+    let written = scope.source.function(function, &arguments, &type_of(whole, scope)?)?;
+    // Servers compute constants before they look at a row, also in a branch that none takes.
+    if !written.total && arguments.iter().all(|argument| argument.term.constant) {
+        return Err(Reason::new("may_fail", "a constant that can fail is computed here"));
+    }
+    Ok(written)
 }
 
 /// A condition as a value, where the source has booleans that are no numbers.
@@ -216,7 +229,7 @@ fn case_of(case: &Case, whole: &Expr, scope: Scope<'_>) -> Written {
             return Err(Reason::new("case", "the branches of the CASE are of several types or collations in the source"));
         }
         total &= term.total;
-        sql.push_str(&format!(" {head} {}", term.sql));
+        sql.push_str(&format!(" {head} {}", scope.source.dialect().branch(&term)));
         Ok(())
     };
     for (when, then) in &case.when_then_expr {

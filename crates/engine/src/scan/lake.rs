@@ -10,11 +10,12 @@ use crate::errors::carry;
 use crate::push_down::in_words;
 use crate::residual::{bytes_in_memory, outgrows};
 use crate::run::{LakeRead, QueryRun};
+use crate::sizes::{Size, lake_size};
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::stats::Precision;
-use datafusion::common::{Result, Statistics};
+use datafusion::common::{ColumnStatistics, Result, Statistics};
 use datafusion::config::ConfigOptions;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
@@ -25,7 +26,7 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
 use futures::StreamExt;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use weir_api::TableAge;
 use weir_base::TableName;
 use weir_lake::{BatchFilter, LakeTable, Predicate, Scan, ScanPlan, ScanRequest};
@@ -38,6 +39,8 @@ pub(crate) struct LakeTableProvider {
     /// With texts as views, where they are read so.
     schema: SchemaRef,
     text_views: bool,
+    /// Taken from the manifests once.
+    size: OnceLock<Size>,
 }
 
 impl LakeTableProvider {
@@ -46,7 +49,16 @@ impl LakeTableProvider {
     pub fn new(name: TableName, table: Arc<LakeTable>, memory_bytes_max: usize) -> Self {
         let text_views = !outgrows(bytes_in_memory(&table.schema(), table.rows() as usize), memory_bytes_max);
         let schema = if text_views { table.schema_with_text_views() } else { table.schema() };
-        Self { name, table, schema, text_views }
+        Self { name, table, schema, text_views, size: OnceLock::new() }
+    }
+
+    /// Rows, and what the manifests say of each column.
+    pub fn size(&self) -> Size {
+        self.size.get_or_init(|| lake_size(&self.schema, self.table.rows(), &self.columns())).clone()
+    }
+
+    fn columns(&self) -> Vec<ColumnStatistics> {
+        column_statistics(&self.schema, &(0..self.schema.fields().len()).collect::<Vec<_>>(), &self.table.column_statistics())
     }
 }
 
@@ -69,7 +81,7 @@ impl TableProvider for LakeTableProvider {
         Some(Statistics {
             num_rows: Precision::Inexact(self.table.rows() as usize),
             total_byte_size: Precision::Inexact(self.table.bytes() as usize),
-            column_statistics: column_statistics(&self.schema, &(0..self.schema.fields().len()).collect::<Vec<_>>(), &self.table.column_statistics()),
+            column_statistics: self.columns(),
         })
     }
 

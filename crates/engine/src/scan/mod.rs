@@ -15,7 +15,7 @@ pub(crate) use as_text::ReadAsText;
 pub(crate) use lake::{LakeScan, LakeTableProvider};
 pub(crate) use notes::Notes;
 pub(crate) use remote::RemoteTable;
-pub(crate) use source::{FILTER_KEEPS, SourceScan, SourceTableProvider};
+pub(crate) use source::{SourceScan, SourceTableProvider};
 
 use crate::errors::carry;
 use crate::run::QueryRun;

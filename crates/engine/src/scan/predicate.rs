@@ -7,7 +7,7 @@ use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator};
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_expr::expressions::{self as physical, Column, InListExpr, IsNotNullExpr, IsNullExpr};
+use datafusion::physical_expr::expressions::{self as physical, CaseExpr, Column, InListExpr, IsNotNullExpr, IsNullExpr};
 use std::sync::Arc;
 use weir_lake::{CompareOp, Literal, Predicate};
 
@@ -106,11 +106,23 @@ pub(crate) fn prunable_now(filter: &Arc<dyn PhysicalExpr>, columns: &[usize]) ->
         let literals: Option<Vec<Literal>> = list.list().iter().map(literal_now).collect();
         return (!list.negated()).then_some(Predicate::In { column: column_now(list.expr(), columns)?, literals: literals? });
     }
+    if let Some(case) = filter.downcast_ref::<CaseExpr>() {
+        return any_branch(case, columns);
+    }
     if let Some(null) = filter.downcast_ref::<IsNullExpr>() {
         return Some(Predicate::IsNull(column_now(null.arg(), columns)?));
     }
     let not_null = filter.downcast_ref::<IsNotNullExpr>()?;
     Some(Predicate::IsNotNull(column_now(not_null.arg(), columns)?))
+}
+
+/// A join in several partitions asks of each row only what its own has found: whatever passes, passes one of them.
+fn any_branch(case: &CaseExpr, columns: &[usize]) -> Option<Predicate> {
+    let never = |branch: &Arc<dyn PhysicalExpr>| literal_now(branch) == Some(Literal::Bool(false));
+    let branches = case.when_then_expr().iter().map(|(_, then)| then).chain(case.else_expr());
+    let predicates: Vec<Predicate> = branches.filter(|branch| !never(branch)).map(|branch| prunable_now(branch, columns)).collect::<Option<_>>()?;
+    // Without an ELSE the rest is NULL, which keeps no row.
+    (!predicates.is_empty()).then_some(Predicate::Or(predicates))
 }
 
 fn compare_now(left: &Arc<dyn PhysicalExpr>, op: Operator, right: &Arc<dyn PhysicalExpr>, columns: &[usize]) -> Option<Predicate> {
@@ -150,6 +162,21 @@ mod tests {
         let above = Predicate::Compare { column: 7, op: CompareOp::Greater, literal: Literal::Int(5) };
         let among = Predicate::In { column: 3, literals: vec![Literal::Text("x".to_owned())] };
         assert_eq!(now(), Some(Predicate::And(vec![above, among])));
+    }
+
+    #[test]
+    fn what_partitions_of_a_join_have_found_is_put_together() {
+        let schema = Schema::new(vec![Field::new("a", DataType::Int64, true)]);
+        let a = col("a", &schema).unwrap();
+        let equal = |value: i64| binary(a.clone(), Operator::Eq, lit(value), &schema).unwrap();
+        let case = |branches: [Arc<dyn PhysicalExpr>; 2], rest: Arc<dyn PhysicalExpr>| -> Arc<dyn PhysicalExpr> {
+            let when = branches.into_iter().enumerate().map(|(index, then)| (equal(index as i64), then)).collect();
+            Arc::new(CaseExpr::try_new(None, when, Some(rest)).unwrap())
+        };
+        let found = prunable_now(&case([equal(5), lit(false)], equal(7)), &[2]);
+        let one = |value| Predicate::Compare { column: 2, op: CompareOp::Equal, literal: Literal::Int(value) };
+        assert_eq!(found, Some(Predicate::Or(vec![one(5), one(7)])));
+        assert_eq!(prunable_now(&case([equal(5), lit(true)], equal(7)), &[2]), None, "one partition takes all");
     }
 
     #[test]

@@ -2,9 +2,10 @@
 //! A statement over several tables or groups of a source, in the place of the part of a plan that it answers.
 
 use super::notes::Notes;
-use super::source::{SourceScan, rows_of};
+use super::source::SourceScan;
 use crate::discovery::SourceHandle;
 use crate::push_down::Fragment;
+use crate::sizes::Size;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
@@ -19,8 +20,14 @@ pub(crate) struct RemoteTable {
     pub handle: Arc<SourceHandle>,
     pub fragment: Fragment,
     pub schema: SchemaRef,
-    pub rows: Option<u64>,
+    pub size: Option<Size>,
     pub notes: Notes,
+}
+
+impl RemoteTable {
+    fn counted(&self) -> Statistics {
+        self.size.as_ref().map_or_else(|| Statistics::new_unknown(&self.schema), |size| size.statistics(&self.schema))
+    }
 }
 
 #[async_trait]
@@ -34,12 +41,12 @@ impl TableProvider for RemoteTable {
     }
 
     fn statistics(&self) -> Option<Statistics> {
-        Some(rows_of(&self.schema, self.rows))
+        Some(self.counted())
     }
 
     async fn scan(&self, _: &dyn Session, _: Option<&Vec<usize>>, _: &[Expr], _: Option<usize>) -> Result<Arc<dyn ExecutionPlan>> {
         let mut fragment = self.fragment.clone();
         fragment.kept.extend(self.notes.all());
-        Ok(Arc::new(SourceScan::new(self.handle.clone(), fragment, self.schema.clone(), rows_of(&self.schema, self.rows))))
+        Ok(Arc::new(SourceScan::new(self.handle.clone(), fragment, self.schema.clone(), self.counted())))
     }
 }

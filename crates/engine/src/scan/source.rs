@@ -5,20 +5,22 @@ use super::as_text::may_not_fit;
 use super::notes::Notes;
 use super::parts;
 use super::running_query;
+use crate::arithmetic::conditions_in_turn;
 use crate::arithmetic::settled_batch;
 use crate::discovery::SourceHandle;
 use crate::errors::carry;
-use crate::push_down::{Fragment, FragmentRequest, TextOf, as_kept, cut, kept_here, key_filters};
+use crate::key_use::KeysSent;
+use crate::push_down::{Fragment, FragmentRequest, ROWS_WORTH_A_FILTER, TextOf, as_kept, cut, kept_here, key_filters};
 use crate::run::QueryRun;
+use crate::sizes::{Size, source_size};
 use crate::text_kinds;
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNode;
-use datafusion::common::{ColumnStatistics, DFSchema, DataFusionError, Result, Statistics};
+use datafusion::common::{DFSchema, DataFusionError, Result, Statistics};
 use datafusion::config::ConfigOptions;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::utils::conjunction;
@@ -82,6 +84,11 @@ impl SourceTableProvider {
         Some((self.again(texts, Arc::new(Schema::new(fields))), place))
     }
 
+    /// What the source has counted in it.
+    pub fn size(&self) -> Size {
+        source_size(&self.table, self.handle.known_statistics(&self.table).as_deref(), &self.texts)
+    }
+
     pub fn text_name(&self, index: usize) -> String {
         self.schema.field(index).name().clone()
     }
@@ -120,7 +127,7 @@ impl TableProvider for SourceTableProvider {
     }
 
     fn statistics(&self) -> Option<Statistics> {
-        Some(estimated(&self.schema, &self.table, 0, None))
+        Some(self.size().statistics(&self.schema))
     }
 
     async fn scan(&self, session: &dyn Session, projection: Option<&Vec<usize>>, filters: &[Expr], limit: Option<usize>) -> Result<Arc<dyn ExecutionPlan>> {
@@ -140,10 +147,13 @@ impl TableProvider for SourceTableProvider {
             None => {}
         }
         let schema = Arc::new(self.schema.project(&wide)?);
-        let statistics = estimated(&schema, &self.table, filters.len() - kept.len(), fragment.limit);
+        let sent = self.size().filtered(filters.iter().filter(|filter| !kept.contains(filter)), &unqualified);
+        let size = fragment.limit.map_or_else(|| sent.clone(), |limit| sent.clone().at_most(limit));
+        let stays = size.clone().filtered(&kept, &unqualified).rows / size.rows;
+        let statistics = size.projected(&wide).statistics(&schema);
         let scan = SourceScan { table: Some(self.table.clone()), ..SourceScan::new(self.handle.clone(), fragment, schema, statistics) };
         let scan = Arc::new(scan);
-        filtered(session, scan, kept, projection.len())
+        filtered(session, scan, kept, projection.len(), stays)
     }
 }
 
@@ -158,44 +168,15 @@ fn answerable(filter: &Expr) -> bool {
     !filter.is_volatile() && !filter.exists(elsewhere).unwrap_or(true)
 }
 
-/// The scan with the filters that stay here on top, and without the columns that only they need.
-fn filtered(session: &dyn Session, scan: Arc<SourceScan>, kept: Vec<Expr>, width: usize) -> Result<Arc<dyn ExecutionPlan>> {
+/// The scan with the filters that stay here on top, and without the columns that only they need. `share` is what they are taken to keep.
+fn filtered(session: &dyn Session, scan: Arc<SourceScan>, kept: Vec<Expr>, width: usize, share: f64) -> Result<Arc<dyn ExecutionPlan>> {
     let Some(condition) = conjunction(kept) else { return Ok(scan) };
     let schema = DFSchema::try_from(scan.schema())?;
+    let condition = conditions_in_turn(condition.clone(), &schema).unwrap_or(condition);
     let condition = session.create_physical_expr(condition, &schema)?;
-    let filter = FilterExecBuilder::new(condition, scan).apply_projection(Some((0..width).collect()))?;
+    let percent = (share * 100.0).ceil().clamp(1.0, 100.0) as u8;
+    let filter = FilterExecBuilder::new(condition, scan).with_default_selectivity(percent).apply_projection(Some((0..width).collect()))?;
     Ok(Arc::new(filter.build()?))
-}
-
-/// The share of rows that a filter is taken to keep.
-pub(crate) const FILTER_KEEPS: f64 = 0.2;
-
-/// Rows and bytes as the source guesses them, each filter taken to keep a fifth.
-fn estimated(schema: &SchemaRef, table: &SourceTable, filters: usize, limit: Option<usize>) -> Statistics {
-    let Some(rows) = table.rows_estimate else { return Statistics::new_unknown(schema) };
-    let kept = (rows as f64 * FILTER_KEEPS.powi(filters.min(3) as i32)).ceil() as usize;
-    let kept = limit.map_or(kept, |limit| kept.min(limit));
-    let width: usize = schema.fields().iter().map(|field| width_guess(field.data_type())).sum();
-    Statistics {
-        num_rows: Precision::Inexact(kept),
-        total_byte_size: Precision::Inexact(kept.saturating_mul(width.max(1))),
-        column_statistics: vec![ColumnStatistics::new_unknown(); schema.fields().len()],
-    }
-}
-
-/// So many rows of a schema.
-pub(crate) fn rows_of(schema: &SchemaRef, rows: Option<u64>) -> Statistics {
-    let Some(rows) = rows else { return Statistics::new_unknown(schema) };
-    let width: usize = schema.fields().iter().map(|field| width_guess(field.data_type())).sum();
-    Statistics {
-        num_rows: Precision::Inexact(rows as usize),
-        total_byte_size: Precision::Inexact((rows as usize).saturating_mul(width.max(1))),
-        column_statistics: vec![ColumnStatistics::new_unknown(); schema.fields().len()],
-    }
-}
-
-fn width_guess(data_type: &DataType) -> usize {
-    data_type.primitive_width().unwrap_or(32)
 }
 
 /// The leaf that runs one statement.
@@ -242,19 +223,28 @@ impl SourceScan {
         }
     }
 
+    /// Different values of an output, where they were counted.
+    fn distinct(&self, column: usize) -> Option<usize> {
+        self.statistics.column_statistics.get(column)?.distinct_count.get_value().copied()
+    }
+
     /// The statement with the keys that a join has found by now.
-    fn narrowed(&self, statement: Statement) -> weir_base::Result<Statement> {
+    fn narrowed(&self, statement: Statement, run: &QueryRun) -> weir_base::Result<Statement> {
         let Some(terms) = self.fragment.open_terms().filter(|_| !self.late.is_empty()) else { return Ok(statement) };
         let source = self.handle.source.as_ref();
-        let keys_max = keys_max(self.likely_rows());
+        let worth = |column: usize, keys: usize| worth(keys, self.likely_rows(), self.distinct(column));
         let mut found = Vec::new();
         for filter in &self.late {
             // A filter that cannot be looked at asks for nothing here; the join still applies it to every row.
             let Ok(now) = snapshot_physical_expr(filter.clone()) else { continue };
-            found.extend(key_filters(&now, &terms, source, keys_max));
+            found.extend(key_filters(&now, &terms, source, worth));
         }
         if found.is_empty() {
             return Ok(statement);
+        }
+        for filter in &found {
+            let (source, sql) = (self.handle.name().clone(), self.fragment.sql.clone());
+            run.sends_keys(KeysSent { source, sql, column: filter.column.clone(), keys: filter.keys });
         }
         let conditions: Vec<&str> = found.iter().map(|filter| filter.sql.as_str()).collect();
         let shown: Vec<&str> = found.iter().map(|filter| filter.shown.as_str()).collect();
@@ -320,7 +310,7 @@ impl ExecutionPlan for SourceScan {
         let likely_rows = self.likely_rows();
         let opening = async move {
             let permit = run.permit(handle.name()).await.map_err(carry)?;
-            let statement = scan.narrowed(scan.statement(&run)).map_err(carry)?;
+            let statement = scan.narrowed(scan.statement(&run), &run).map_err(carry)?;
             if let Some(rows) = likely_rows {
                 permit.meter().forecast(rows);
             }
@@ -336,14 +326,16 @@ impl ExecutionPlan for SourceScan {
     }
 }
 
-/// Keys are sent while they are fewer than the rows that they spare: at most one for two rows, and none for a handful.
-fn keys_max(likely_rows: Option<u64>) -> usize {
-    const ROWS_WORTH_A_FILTER: u64 = 500;
-    match likely_rows {
-        Some(rows) if rows < ROWS_WORTH_A_FILTER => 0,
-        Some(rows) => usize::try_from(rows / 2).unwrap_or(usize::MAX).min(KEYS_MAX),
-        None => KEYS_MAX,
+/// Keys are sent when they are no more than the rows that they spare. Each of the column's values is taken to be in as many rows as
+/// any other; where nobody has counted them, each row has its own. Of a handful of rows none is worth it.
+fn worth(keys: usize, likely_rows: Option<u64>, distinct: Option<usize>) -> bool {
+    if keys == 0 || keys > KEYS_MAX {
+        return false;
     }
+    let Some(rows) = likely_rows.map(|rows| rows as f64) else { return true };
+    let distinct = distinct.map_or(rows, |distinct| (distinct as f64).clamp(1.0, rows.max(1.0)));
+    let spared = rows * (1.0 - keys as f64 / distinct);
+    rows >= ROWS_WORTH_A_FILTER && spared >= keys as f64
 }
 
 /// A source that is not as it was when its tables were listed is looked at again for the next query.
@@ -369,4 +361,21 @@ fn rename(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     };
     let columns = batch.columns().iter().zip(schema.fields()).map(promised).collect::<std::result::Result<_, _>>()?;
     settled_batch(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_worth_sending_when_they_spare_more_rows_than_they_are() {
+        assert!(worth(100, Some(20_000), None));
+        assert!(!worth(900, Some(1_000), None), "more keys than half the rows");
+        assert!(!worth(1, Some(400), None), "a handful of rows");
+        assert!(worth(400_000, None, None) && !worth(KEYS_MAX + 1, None, None) && !worth(0, None, None));
+        // A thousand values in a million rows: 990 of them leave next to nothing out, 300 most of it.
+        assert!(!worth(1_000, Some(1_000_000), Some(1_000)));
+        assert!(worth(300, Some(1_000_000), Some(1_000)));
+        assert!(!worth(9_995, Some(1_000_000), Some(10_000)), "500 rows for 9995 keys");
+    }
 }

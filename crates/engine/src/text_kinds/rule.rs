@@ -6,11 +6,12 @@ use super::words::{Word, Work, canonical_json, canonical_uuid, rank};
 use super::{Labels, TextKind};
 use crate::errors::carry;
 use crate::walk::{expressions, orders, seen_by};
+use arrow::datatypes::FieldRef;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult};
-use datafusion::common::{DFSchema, ExprSchema, Result, ScalarValue};
+use datafusion::common::{DFSchema, ExprSchema, Result, ScalarValue, TableReference};
 use datafusion::logical_expr::expr::{AggregateFunction, Cast, InList, ScalarFunction, Sort, TryCast};
-use datafusion::logical_expr::{Between, BinaryExpr, Case, Expr, LogicalPlan, Operator};
+use datafusion::logical_expr::{Between, BinaryExpr, Case, Expr, LogicalPlan, Operator, Union};
 use datafusion::optimizer::AnalyzerRule;
 use std::sync::Arc;
 use weir_base::{Error, ErrorCode};
@@ -36,10 +37,24 @@ fn rewritten(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     // A kind that was left behind further down is not inherited either.
     let inherits =
         matches!(plan, LogicalPlan::SubqueryAlias(_) | LogicalPlan::Projection(_) | LogicalPlan::Aggregate(_) | LogicalPlan::Join(_) | LogicalPlan::Window(_));
-    match inherits {
-        true => plan.recompute_schema().map(Transformed::yes),
-        false => Ok(Transformed::yes(plan)),
+    match plan {
+        LogicalPlan::Union(union) => agreed(union).map(|union| Transformed::yes(LogicalPlan::Union(union))),
+        plan if inherits => plan.recompute_schema().map(Transformed::yes),
+        plan => Ok(Transformed::yes(plan)),
     }
+}
+
+/// A union whose columns are of the kind that all its arms have, and otherwise of none.
+fn agreed(union: Union) -> Result<Union> {
+    let Union { inputs, schema } = union;
+    let agreed = |(index, (qualifier, field)): (usize, (Option<&TableReference>, &FieldRef))| {
+        let mut kinds = inputs.iter().map(|input| input.schema().field(index).metadata());
+        let first = kinds.next().filter(|first| kinds.all(|other| other == *first));
+        (qualifier.cloned(), Arc::new(field.as_ref().clone().with_metadata(first.cloned().unwrap_or_default())))
+    };
+    let fields = schema.iter().enumerate().map(agreed).collect();
+    let schema = DFSchema::new_with_metadata(fields, schema.as_arrow().metadata().clone())?;
+    Ok(Union { schema: Arc::new(schema), inputs })
 }
 
 fn by_rank(order: Vec<Sort>, schema: &DFSchema) -> Vec<Sort> {
@@ -178,7 +193,7 @@ fn text_of(text: String) -> Expr {
 }
 
 /// A cast to uuid, or one to text that leaves a kind behind.
-fn cast_of(expr: &Expr, field: &arrow::datatypes::FieldRef, tries: bool, schema: &DFSchema) -> Result<Option<Expr>> {
+fn cast_of(expr: &Expr, field: &FieldRef, tries: bool, schema: &DFSchema) -> Result<Option<Expr>> {
     use arrow::datatypes::DataType::{LargeUtf8, Utf8, Utf8View};
     if !matches!(field.data_type(), Utf8 | LargeUtf8 | Utf8View) {
         return Ok(None);
@@ -186,7 +201,11 @@ fn cast_of(expr: &Expr, field: &arrow::datatypes::FieldRef, tries: bool, schema:
     match (TextKind::of(field.metadata()), text_literal(expr)) {
         (Some(TextKind::Uuid), Some(text)) if !tries => Ok(Some(text_of(canonical_uuid(text).map_err(carry)?))),
         (Some(TextKind::Uuid), _) => Ok(Some(Word::call(Work::Uuid { tries }, expr.clone()))),
-        _ if kind_of(expr, schema).is_some() => Ok(Some(Word::call(Work::Plain, expr.clone()))),
+        _ if kind_of(expr, schema).is_some() => {
+            let plain = Word::call(Work::Plain, expr.clone());
+            // A text of the lake comes as a view, and what it is compared with has to be one.
+            Ok(Some(if *field.data_type() == Utf8 { plain } else { Expr::Cast(Cast { expr: Box::new(plain), field: field.clone() }) }))
+        }
         _ => Ok(None),
     }
 }

@@ -74,6 +74,7 @@ impl CatalogRow {
             rows_estimate: self.rows,
             bytes_estimate,
             comment: self.comment.clone(),
+            unique: Vec::new(),
         }
     }
 

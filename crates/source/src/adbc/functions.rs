@@ -81,7 +81,7 @@ fn sum(argument: &Term, result: &DataType) -> Written {
         (DataType::Decimal128(precision, own), DataType::Decimal128(_, scale)) if own == scale => (*precision, *own),
         (DataType::Float64, _) => {
             let reason = Reason::new("float_order", "the last digits of a sum of floating point numbers depend on the order in which they are added");
-            return Err(reason.with_remedy("sum a decimal: sum(cast(x AS decimal(18, 6)))"));
+            return Err(reason.with_remedy("store it as numeric, whose sums are the same in any order"));
         }
         _ => return Err(unknown_function()),
     };

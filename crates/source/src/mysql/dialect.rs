@@ -14,6 +14,15 @@ use weir_base::{Error, ErrorCode, Result};
 #[derive(Debug, Clone, Copy)]
 pub struct MySqlDialect;
 
+/// What every server takes as one packet.
+pub(super) const SMALLEST_PACKET_BYTES: usize = 1024 * 1024;
+
+/// How long the keys in a statement may be, of a server that takes packets of this size: the rest of the statement needs room too.
+pub(super) fn text_bytes_max(packet_bytes: usize) -> usize {
+    const TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
+    (packet_bytes - packet_bytes / 8).min(TEXT_BYTES_MAX)
+}
+
 impl Dialect for MySqlDialect {
     fn quote(&self, name: &str) -> String {
         format!("`{}`", name.replace('`', "``"))
@@ -39,18 +48,26 @@ impl Dialect for MySqlDialect {
     }
 
     /// Beside a NULL, an unsigned number becomes a decimal; those of 32 bits are signed ones of 64 here.
+    /// Years and bits are no numbers beside others.
+    fn branch(&self, term: &Term) -> String {
+        match type_word(&term.meaning.native_type) {
+            "year" | "bit" => forms::value(term),
+            _ => term.sql.clone(),
+        }
+    }
+
+    /// Branches of different whole types can make a decimal.
     fn chosen(&self, case: String, data_type: &DataType) -> String {
         match data_type {
             unsigned if unsigned.is_unsigned_integer() => format!("CAST({case} AS UNSIGNED)"),
-            // So does a year beside a whole number.
-            DataType::Int16 | DataType::Int32 | DataType::Int64 => format!("CAST({case} AS SIGNED)"),
+            whole if whole.is_integer() => format!("CAST({case} AS SIGNED)"),
             _ => case,
         }
     }
 
     /// The smallest `max_allowed_packet` that servers come with is a megabyte; long lists are joined as a table by the server.
     fn keys_max(&self) -> KeysMax {
-        KeysMax { keys: 50_000, text_bytes: 900 * 1024 }
+        KeysMax { list: 50_000, text_bytes: text_bytes_max(SMALLEST_PACKET_BYTES) }
     }
 
     fn as_text(&self, quoted: &str) -> String {
@@ -138,6 +155,31 @@ impl Dialect for MySqlDialect {
             }
             () => Comparison::whole(bare),
         })
+    }
+
+    fn same_or_missing(&self, left: &Term, right: &Term) -> Option<Comparison> {
+        let texts = left.meaning.data_type == DataType::Utf8;
+        if texts && (left.meaning.collation != right.meaning.collation || type_word(&left.meaning.native_type) == "enum") {
+            return None;
+        }
+        let bytewise = texts && bytewise_text(&left.meaning, "=").is_some();
+        let sql = match bytewise {
+            true => format!("({} <=> {} AND {} <=> {})", left.sql, right.sql, forms::bytes(left), forms::bytes(right)),
+            false if texts => format!("{} <=> {}", left.sql, right.sql),
+            false => format!("{} <=> {}", forms::value(left), forms::value(right)),
+        };
+        Some(Comparison::whole(sql))
+    }
+
+    fn missing(&self, data_type: &DataType) -> Option<String> {
+        let word = match data_type {
+            DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => "SIGNED".to_owned(),
+            DataType::Decimal128(precision, scale) => format!("DECIMAL({precision},{scale})"),
+            DataType::Utf8 => "CHAR".to_owned(),
+            DataType::Date32 => "DATE".to_owned(),
+            _ => return None,
+        };
+        Some(format!("CAST(NULL AS {word})"))
     }
 
     /// Letter by letter under a binary collation, and before that as an index may know it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! All tables and columns of a server, from two catalog queries whatever their number.
+//! All tables and columns of a server, from three catalog queries whatever their number.
 
 use super::failure::Failure;
 use super::native::{NativeType, TextOrder, reading, text_order};
@@ -19,13 +19,37 @@ const COLUMNS: &str = "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, DATA_TYPE, 
     WHERE TABLE_SCHEMA NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys') \
     ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION";
 
+/// Of indexes over columns that are never NULL; a prefix of a column that is unique makes the column so.
+const UNIQUE: &str = "SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, COLUMN_NAME FROM information_schema.STATISTICS \
+    WHERE TABLE_SCHEMA NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys') AND NON_UNIQUE = 0 \
+    ORDER BY TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX";
+
 type Row = Vec<Option<String>>;
 
 /// Lists what the account may see.
 pub(super) async fn discover(session: &mut Session) -> Result<Discovered, Failure> {
     let tables = session.query(TABLES).await?.rows;
     let columns = session.query(COLUMNS).await?.rows;
-    Ok(assemble(tables, columns, session.product))
+    let unique = session.query(UNIQUE).await?.rows;
+    let mut discovered = assemble(tables, columns, session.product);
+    tell_unique(&mut discovered.tables, unique);
+    Ok(discovered)
+}
+
+/// Days that are none read as NULL, and two of them as the same, so a column of days tells nothing apart.
+fn tell_unique(tables: &mut [SourceTable], rows: Vec<Row>) {
+    let mut indexes: HashMap<(String, String), HashMap<String, Vec<String>>> = HashMap::new();
+    for mut row in rows {
+        let table = (take(&mut row, 0), take(&mut row, 1));
+        indexes.entry(table).or_default().entry(take(&mut row, 2)).or_default().push(take(&mut row, 3));
+    }
+    for table in tables {
+        let Some(indexes) = indexes.remove(&(table.schema.clone(), table.name.clone())) else { continue };
+        let known = |places: &Vec<usize>| places.iter().all(|place| !table.columns[*place].nullable);
+        let mut unique: Vec<Vec<usize>> = indexes.values().filter_map(|names| table.places(names)).filter(known).collect();
+        unique.sort();
+        table.unique = unique;
+    }
 }
 
 fn assemble(tables: Vec<Row>, columns: Vec<Row>, product: Product) -> Discovered {
@@ -51,7 +75,16 @@ fn assemble(tables: Vec<Row>, columns: Vec<Row>, product: Product) -> Discovered
         }
         let kind = kind(field(&row, 2), field(&row, 3));
         let comment = field(&row, 6).filter(|comment| !comment.is_empty() && kind != TableKind::View).map(str::to_owned);
-        discovered.tables.push(SourceTable { schema, name, kind, columns, rows_estimate: number(&row, 4), bytes_estimate: number(&row, 5), comment });
+        discovered.tables.push(SourceTable {
+            schema,
+            name,
+            kind,
+            columns,
+            rows_estimate: number(&row, 4),
+            bytes_estimate: number(&row, 5),
+            comment,
+            unique: Vec::new(),
+        });
     }
     discovered
 }

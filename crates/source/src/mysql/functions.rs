@@ -9,7 +9,7 @@ use super::native::type_word;
 use super::support::support;
 use crate::capability::Operand;
 use crate::expression::{holds_digits, unknown_function};
-use crate::{Aggregate, Argument, Column, Dialect, Function, Operation, Reason, Term, Written};
+use crate::{Aggregate, Argument, Column, Dialect, Function, Operation, Reason, Term, Window, Written};
 use arrow::datatypes::DataType;
 
 /// Places behind the point that a product keeps, in the stricter of the two products.
@@ -48,9 +48,27 @@ pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], resul
 }
 
 pub(super) fn aggregate(aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType) -> Written {
+    aggregate_over(aggregate, argument, distinct, "", result)
+}
+
+/// Functions that take a row by its place; `over` is the window in parentheses.
+pub(super) fn window(window: Window, argument: Option<&Term>, over: &str, result: &DataType) -> Written {
+    let numbered = |word: &str| Ok(Term::computed(format!("{word}() OVER {over}"), "bigint", DataType::Int64, true));
+    match window {
+        Window::RowNumber => numbered("ROW_NUMBER"),
+        Window::Rank => numbered("RANK"),
+        Window::DenseRank => numbered("DENSE_RANK"),
+        Window::Aggregate(aggregate) => aggregate_over(aggregate, argument, false, &format!(" OVER {over}"), result),
+        Window::Lag | Window::Lead | Window::First | Window::Last => {
+            Err(Reason::new("window", "the servers give a value that is taken from another row a type of their own"))
+        }
+    }
+}
+
+fn aggregate_over(aggregate: Aggregate, argument: Option<&Term>, distinct: bool, over: &str, result: &DataType) -> Written {
     let Some(argument) = argument else {
         let counts = aggregate == Aggregate::Count && !distinct;
-        return if counts { Ok(Term::computed("COUNT(*)", "bigint", result.clone(), true)) } else { Err(unknown_function()) };
+        return if counts { Ok(Term::computed(format!("COUNT(*){over}"), "bigint", result.clone(), true)) } else { Err(unknown_function()) };
     };
     if distinct {
         support(&Operation::Distinguish, &argument.meaning).exact()?;
@@ -60,28 +78,28 @@ pub(super) fn aggregate(aggregate: Aggregate, argument: Option<&Term>, distinct:
         false => value(argument),
     };
     match aggregate {
-        Aggregate::Count => Ok(Term::computed(format!("COUNT({quantified})"), "bigint", result.clone(), true)),
-        Aggregate::Sum => sum(argument, &quantified, result),
-        Aggregate::Min | Aggregate::Max => extreme(aggregate.word(), argument),
+        Aggregate::Count => Ok(Term::computed(format!("COUNT({quantified}){over}"), "bigint", result.clone(), true)),
+        Aggregate::Sum => sum(argument, &quantified, over, result),
+        Aggregate::Min | Aggregate::Max => extreme(aggregate.word(), argument, over),
         Aggregate::BoolAnd | Aggregate::BoolOr => Err(Reason::new("boolean", "these servers have no boolean type")),
     }
 }
 
 /// A sum of whole numbers is a decimal there; `DIV` makes it one of 64 bits again, or fails.
-fn sum(argument: &Term, quantified: &str, result: &DataType) -> Written {
+fn sum(argument: &Term, quantified: &str, over: &str, result: &DataType) -> Written {
     let summed = &argument.meaning.data_type;
     match result {
-        DataType::Int64 if summed.is_integer() => Ok(Term::computed(format!("(SUM({quantified}) DIV 1)"), "bigint", result.clone(), false)),
+        DataType::Int64 if summed.is_integer() => Ok(Term::computed(format!("(SUM({quantified}){over} DIV 1)"), "bigint", result.clone(), false)),
         DataType::Decimal128(precision, scale) if summed.is_integer() && *scale == 0 || matches!(summed, DataType::Decimal128(_, own) if own == scale) => {
-            Ok(Term::computed(format!("SUM({quantified})"), format!("decimal({precision},{scale})"), result.clone(), false))
+            Ok(Term::computed(format!("SUM({quantified}){over}"), format!("decimal({precision},{scale})"), result.clone(), false))
         }
         DataType::Float64 => Err(Reason::new("float_order", "the last digits of a sum of floating point numbers depend on the order in which they are added")
-            .with_remedy("sum a decimal: sum(cast(x AS decimal(18, 6)))")),
+            .with_remedy("store it as decimal, whose sums are the same in any order")),
         _ => Err(unknown_function()),
     }
 }
 
-fn extreme(word: &str, argument: &Term) -> Written {
+fn extreme(word: &str, argument: &Term, over: &str) -> Written {
     support(&Operation::Order, &argument.meaning).exact()?;
     let word = word.to_uppercase();
     let meaning = &argument.meaning;
@@ -89,18 +107,18 @@ fn extreme(word: &str, argument: &Term) -> Written {
     let (sql, meaning) = match &meaning.data_type {
         DataType::Utf8 => {
             let text = Column { collation: Some("utf8mb4_bin".to_owned()), ..native(&text_type(letters_max(meaning).unwrap_or(TEXT_LETTERS_MAX))) };
-            (format!("(CONVERT({word}({}) USING utf8mb4) COLLATE utf8mb4_bin)", super::forms::bytes(argument)), text)
+            (format!("(CONVERT({word}({}){over} USING utf8mb4) COLLATE utf8mb4_bin)", super::forms::bytes(argument)), text)
         }
         DataType::Date32 | DataType::Timestamp(..) => {
             let day = format!("{}{NEVER_ZERO}", meaning.native_type.trim_end_matches(NEVER_ZERO));
-            (format!("{word}({})", value(argument)), native(&day))
+            (format!("{word}({}){over}", value(argument)), native(&day))
         }
-        DataType::Float64 | DataType::Decimal128(..) => (format!("{word}({})", argument.sql), meaning.clone()),
+        DataType::Float64 | DataType::Decimal128(..) => (format!("{word}({}){over}", argument.sql), meaning.clone()),
         whole if whole.is_integer() && matches!(type_word(&meaning.native_type), "year" | "bit") => {
             let wide = if unsigned(whole) { "bigint unsigned" } else { "bigint" };
-            (format!("{word}({})", value(argument)), native(wide))
+            (format!("{word}({}){over}", value(argument)), native(wide))
         }
-        whole if whole.is_integer() => (format!("{word}({})", argument.sql), meaning.clone()),
+        whole if whole.is_integer() => (format!("{word}({}){over}", argument.sql), meaning.clone()),
         _ => return Err(unknown_function()),
     };
     Ok(Term { sql, meaning, total: argument.total, constant: false })

@@ -3,6 +3,7 @@
 //! the socket and rows go from the packet into Arrow without a stop between.
 
 mod address;
+mod arms;
 mod attribution;
 mod calendar;
 mod decode;
@@ -20,6 +21,7 @@ mod probe;
 mod role;
 mod server;
 mod session;
+mod statistics;
 mod support;
 mod tls;
 mod values;
@@ -28,8 +30,8 @@ mod wire;
 pub use dialect::MySqlDialect;
 
 use crate::{
-    Aggregate, Argument, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Function, Health, Operation, Source, SourceSpec, Statement, Support,
-    Term, Written,
+    Aggregate, Argument, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Function, Health, KeysMax, Operation, Reason, Source, SourceSpec,
+    SourceTable, Statement, Support, TableStatistics, Term, Window, Written,
 };
 use address::Address;
 use arrow::datatypes::DataType;
@@ -87,12 +89,24 @@ impl Source for MySql {
         &MySqlDialect
     }
 
+    fn keys_max(&self) -> KeysMax {
+        KeysMax { text_bytes: dialect::text_bytes_max(self.server.packet_bytes()), ..self.dialect().keys_max() }
+    }
+
     fn support(&self, operation: &Operation<'_>, column: &Column) -> Support {
         support::support(operation, column)
     }
 
     fn function(&self, function: Function<'_>, arguments: &[Argument<'_>], result: &DataType) -> Written {
         functions::function(function, arguments, result)
+    }
+
+    fn window(&self, window: Window, argument: Option<&Term>, over: &str, result: &DataType) -> Written {
+        functions::window(window, argument, over, result)
+    }
+
+    fn arms(&self, values: &[&Term]) -> std::result::Result<Vec<Term>, Reason> {
+        arms::arms(values)
     }
 
     fn aggregate(&self, aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType) -> Written {
@@ -116,8 +130,26 @@ impl Source for MySql {
             self.server.admit(lease.session()).await?;
             let bytes_before = lease.session().bytes_read();
             let discovered = discover::discover(lease.session()).await?;
+            self.server.measure(lease.session()).await?;
             meter.count_bytes(lease.session().bytes_read() - bytes_before)?;
             Ok(discovered)
+        };
+        let outcome = tokio::select! {
+            outcome = work => outcome,
+            () = cancel.cancelled() => Err(Failure::Ours(self.server.cancelled())),
+        };
+        self.conclude(lease, outcome, &meter).await
+    }
+
+    async fn statistics(&self, permit: Permit, tables: &[Arc<SourceTable>]) -> Result<Vec<TableStatistics>> {
+        let (cancel, meter) = (permit.cancel_token().clone(), permit.meter().clone());
+        let mut lease = Lease::take(self.server.pool(), permit).await?;
+        let work = async {
+            self.server.admit(lease.session()).await?;
+            let bytes_before = lease.session().bytes_read();
+            let found = statistics::statistics(lease.session(), tables).await?;
+            meter.count_bytes(lease.session().bytes_read() - bytes_before)?;
+            Ok(found)
         };
         let outcome = tokio::select! {
             outcome = work => outcome,

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One configured server: its sessions, what is known about its role, and the errors that name it.
 
+use super::dialect::SMALLEST_PACKET_BYTES;
 use super::failure::Failure;
 use super::pool::Pool;
 use super::role::{Role, role};
 use super::session::Session;
 use crate::{ServerRole, SourceSpec};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use weir_base::{Error, ErrorCode, Result, SourceName, Span};
 
@@ -21,6 +22,8 @@ pub(super) struct Server {
     allow_primary: bool,
     statement_timeout: Duration,
     pool: Arc<Pool>,
+    /// The longest packet that the server takes, once it was asked.
+    packet_bytes: AtomicUsize,
     /// The latest instant (microseconds since 1970) that the replica was seen to have replayed.
     replayed: AtomicI64,
 }
@@ -32,6 +35,7 @@ impl Server {
             allow_primary: spec.allow_primary,
             statement_timeout: spec.limits.statement_timeout,
             pool,
+            packet_bytes: AtomicUsize::new(SMALLEST_PACKET_BYTES),
             replayed: AtomicI64::new(NEVER),
         })
     }
@@ -62,6 +66,19 @@ impl Server {
             return Err(Failure::Ours(self.primary_refused(role)));
         }
         Ok(role)
+    }
+
+    /// Asks how long a statement may be.
+    pub(super) async fn measure(&self, session: &mut Session) -> Result<(), Failure> {
+        let answer = session.query("SELECT @@max_allowed_packet").await?;
+        if let Some(bytes) = answer.text(0, 0).and_then(|bytes| bytes.parse().ok()) {
+            self.packet_bytes.store(bytes, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    pub(super) fn packet_bytes(&self) -> usize {
+        self.packet_bytes.load(Ordering::Relaxed)
     }
 
     pub(super) fn note_replayed(&self, micros: i64) {

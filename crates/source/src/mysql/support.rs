@@ -49,7 +49,7 @@ fn no_boolean() -> Reason {
 
 fn single() -> Reason {
     Reason::new("float", "a single-precision number is compared there with the decimal digits that are printed for it")
-        .with_remedy("make the column double or decimal")
+        .with_remedy("ALTER TABLE {table} MODIFY {column} double {null}")
 }
 
 /// Letter by letter under a binary collation, in which a blank is one too.
@@ -79,7 +79,7 @@ fn told_apart(column: &Column) -> Support {
             true => Support::Exact,
             false => Support::Never(
                 Reason::new("sort_length", "the servers sort and group by the first 1024 bytes of a value, and this column can hold longer ones")
-                    .with_remedy("declare it as varchar(255) or shorter"),
+                    .with_remedy("ALTER TABLE {table} MODIFY {column} varchar(255) COLLATE {collation} {null}"),
             ),
         },
         "date" | "datetime" | "timestamp" | "year" | "bit" | "double" | "real" => Support::Exact,
@@ -90,7 +90,8 @@ fn told_apart(column: &Column) -> Support {
 
 fn charset(column: &Column) -> Reason {
     let collation = column.collation.as_deref().unwrap_or("an unknown collation");
-    Reason::new("charset", format!("in the character set of {collation} one letter may have several codes")).with_remedy("make the column utf8mb4")
+    Reason::new("charset", format!("in the character set of {collation} one letter may have several codes"))
+        .with_remedy("ALTER TABLE {table} MODIFY {column} {type} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin {null}")
 }
 
 fn json() -> Reason {

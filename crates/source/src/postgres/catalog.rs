@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is in a PostgreSQL database: tables, views and their columns, in four catalog queries sent at once.
+//! What is in a PostgreSQL database: tables, views and their columns, in five catalog queries, four of them sent at once.
 //!
 //! No query takes a lock on a table. Partitions are not listed, their parents are; a table of which the account may read only
 //! some columns is listed with the others degraded.
@@ -12,11 +12,12 @@ use weir_base::limits::TABLES_PER_SOURCE_MAX;
 
 type Failed = tokio_postgres::Error;
 
-/// The relations that are listed. A partitioned table has no pages of its own: its leaves are added up.
+/// The relations that are listed. A partitioned table has no pages of its own: its leaves are added up. So are the tables that
+/// inherit from a plain one, whose rows it shows with its own.
 const TABLES: &str = "WITH RECURSIVE below AS ( \
-        SELECT p.oid AS root, i.inhrelid AS leaf FROM pg_catalog.pg_class p JOIN pg_catalog.pg_inherits i ON i.inhparent = p.oid \
-        WHERE p.relkind = 'p' AND NOT p.relispartition \
-        UNION ALL SELECT below.root, i.inhrelid FROM below JOIN pg_catalog.pg_inherits i ON i.inhparent = below.leaf \
+        SELECT p.oid AS root, p.oid AS leaf FROM pg_catalog.pg_class p \
+        WHERE p.relkind IN ('p', 'r') AND NOT p.relispartition AND EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE i.inhparent = p.oid) \
+        UNION SELECT below.root, i.inhrelid FROM below JOIN pg_catalog.pg_inherits i ON i.inhparent = below.leaf \
     ), leaves AS ( \
         SELECT below.root, sum(CASE WHEN c.reltuples >= 0 THEN c.reltuples END)::float8 AS rows, sum(greatest(c.relpages, 0))::int8 AS pages \
         FROM below JOIN pg_catalog.pg_class c ON c.oid = below.leaf WHERE c.relkind IN ('r', 'f') GROUP BY below.root \
@@ -54,13 +55,27 @@ const TYPES: &str = "SELECT t.oid, t.typname::text, n.nspname = 'pg_catalog', t.
 
 const LABELS: &str = "SELECT enumtypid, enumlabel::text FROM pg_catalog.pg_enum ORDER BY enumtypid, enumsortorder";
 
+/// Columns that tell all rows apart: whole unique indexes of columns that are never NULL. Tables whose rows are in children too have none.
+const UNIQUE: &str = "SELECT i.indrelid, array_agg(a.attname::text) \
+    FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indrelid \
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1]) \
+    WHERE i.indisunique AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL AND i.indexprs IS NULL AND c.relkind IN ('r', 'p') \
+        AND NOT c.relispartition AND (c.relkind = 'p' OR NOT EXISTS (SELECT 1 FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid)) \
+    GROUP BY i.indexrelid, i.indrelid HAVING bool_and(a.attnotnull)";
+
 /// Lists everything that the account may read.
 pub async fn discover(client: &Client) -> Result<Discovered, Failed> {
     let most = i64::try_from(TABLES_PER_SOURCE_MAX).unwrap_or(i64::MAX);
     let most_parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 1] = [&most];
-    let (tables, columns, types, labels) =
-        tokio::join!(client.query(TABLES, &most_parameters), client.query(COLUMNS, &[]), client.query(TYPES, &[]), client.query(LABELS, &[]));
-    let (tables, columns, types, labels) = (tables?, columns?, types?, labels?);
+    // First, so that none is found that was not there yet when the columns were listed.
+    let tables = client.query(TABLES, &most_parameters).await?;
+    let (columns, types, labels, unique) =
+        tokio::join!(client.query(COLUMNS, &[]), client.query(TYPES, &[]), client.query(LABELS, &[]), client.query(UNIQUE, &[]));
+    let (columns, types, labels, unique) = (columns?, types?, labels?, unique?);
+    let mut unique_of: HashMap<u32, Vec<Vec<String>>> = HashMap::new();
+    for row in &unique {
+        unique_of.entry(row.try_get(0)?).or_default().push(row.try_get(1)?);
+    }
     let mut types = types.iter().map(native_type).collect::<Result<TypeTable, Failed>>()?;
     for row in &labels {
         if let Some(native) = types.get_mut(&row.try_get::<_, u32>(0)?) {
@@ -80,8 +95,10 @@ pub async fn discover(client: &Client) -> Result<Discovered, Failed> {
             found.warnings.push(format!("{}.{} is unlogged: a replica has no rows of it", row.try_get::<_, &str>(1)?, row.try_get::<_, &str>(2)?));
             continue;
         }
-        let columns = columns_of.remove(&row.try_get::<_, u32>(0)?).unwrap_or_default();
-        found.tables.push(table(row, columns, &types)?);
+        let id: u32 = row.try_get(0)?;
+        let mut table = table(row, columns_of.remove(&id).unwrap_or_default(), &types)?;
+        table.unique = unique_of.remove(&id).unwrap_or_default().iter().filter_map(|names| table.places(names)).collect();
+        found.tables.push(table);
     }
     Ok(found)
 }
@@ -109,6 +126,7 @@ fn table(row: &Row, columns: Vec<NativeColumn>, types: &TypeTable) -> Result<Sou
         rows_estimate: rows.map(|rows| rows as u64),
         bytes_estimate: bytes.filter(|_| rows.is_some()).and_then(|bytes| u64::try_from(bytes).ok()),
         comment: row.try_get(7)?,
+        unique: Vec::new(),
     })
 }
 

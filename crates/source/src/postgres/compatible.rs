@@ -45,7 +45,16 @@ pub async fn discover(client: &Client) -> Result<Discovered, Failed> {
                 break;
             }
             let kind = if row.try_get::<_, &str>(2)?.contains("VIEW") { TableKind::View } else { TableKind::Table };
-            found.tables.push(SourceTable { schema, name, kind, columns: Vec::new(), rows_estimate: None, bytes_estimate: None, comment: None });
+            found.tables.push(SourceTable {
+                schema,
+                name,
+                kind,
+                columns: Vec::new(),
+                rows_estimate: None,
+                bytes_estimate: None,
+                comment: None,
+                unique: Vec::new(),
+            });
         }
         if let Some(table) = found.tables.last_mut() {
             table.columns.push(column(&row)?);

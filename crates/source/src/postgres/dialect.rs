@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How SQL is written for PostgreSQL: exact names and typed literals that leave the column, and so its index, alone.
 
-use crate::{Column, Dialect, KeysMax, Operand};
+use crate::{Column, Comparison, Dialect, KeysMax, Operand, Term};
 use arrow::datatypes::DataType;
 use weir_base::{CalendarDay, DAY_MICROS, Error, ErrorCode, Result};
 
@@ -59,7 +59,34 @@ impl Dialect for PostgresDialect {
 
     /// An array is one value, hashed by the server; a text may have a gigabyte.
     fn keys_max(&self) -> KeysMax {
-        KeysMax { keys: usize::MAX, text_bytes: 64 * 1024 * 1024 }
+        KeysMax { list: usize::MAX, text_bytes: 64 * 1024 * 1024 }
+    }
+
+    /// Arrays hold NULLs equal, and unlike an OR their equality can be hashed.
+    fn same_or_missing(&self, left: &Term, right: &Term) -> Option<Comparison> {
+        let form = match &left.meaning.data_type {
+            DataType::Int16 | DataType::Int32 | DataType::Int64 => "::int8",
+            DataType::Utf8 if left.meaning.read_as.is_none() && left.meaning.collation != right.meaning.collation => "::text COLLATE \"C\"",
+            DataType::Utf8 if left.meaning.read_as.is_none() => "::text",
+            _ => "",
+        };
+        Some(Comparison::whole(format!("ARRAY[{}{form}] = ARRAY[{}{form}]", left.sql, right.sql)))
+    }
+
+    fn hashes_missing(&self) -> bool {
+        true
+    }
+
+    fn has_grouping_sets(&self) -> bool {
+        true
+    }
+
+    fn joins_fully(&self) -> bool {
+        true
+    }
+
+    fn missing(&self, data_type: &DataType) -> Option<String> {
+        super::functions::word(data_type).ok().map(|word| format!("NULL::{word}"))
     }
 
     fn has_booleans(&self) -> bool {

@@ -17,7 +17,7 @@ use tokio_postgres::types::{FromSql, Type};
 use tokio_util::sync::CancellationToken;
 use weir_base::limits::{BATCHES_IN_FLIGHT_MAX, CANCEL_GRACE_MS};
 use weir_base::{AsOf, Error, ErrorCode, Result, SourceName};
-use weir_guard::{Outcome, Permit};
+use weir_guard::{Meter, Outcome, Permit};
 
 /// Messages taken from the protocol layer in one go, before cancels and budgets are looked at again.
 const MESSAGES_AT_ONCE: usize = 512;
@@ -61,8 +61,8 @@ impl Fetcher {
 
     /// Runs a statement in the transaction that the session is in, and ends it.
     pub(super) async fn read_part(&self, lease: Lease, statement: Statement, mut outlet: Outlet) {
-        let cancel = match lease.permit() {
-            Ok(permit) => permit.cancel_token().clone(),
+        let (cancel, meter) = match lease.permit() {
+            Ok(permit) => (permit.cancel_token().clone(), permit.meter().clone()),
             Err(error) => return outlet.fail(error).await,
         };
         let attempt = async {
@@ -75,7 +75,7 @@ impl Fetcher {
             self.stream(&lease, Started { in_transaction: true, ..started }, &mut outlet).await
         };
         let stopped = attempt.await.map_err(Stop::abandoned);
-        end(stopped, lease, outlet).await;
+        end(stopped, meter, lease, outlet).await;
     }
 
     async fn run(&self, permit: Permit, statement: Statement, mut outlet: Outlet) {
@@ -99,7 +99,7 @@ impl Fetcher {
             }
             stopped = self.attempt(&mut lease, &statement, &cancel, &mut outlet).await;
         }
-        end(stopped, lease, outlet).await;
+        end(stopped, meter, lease, outlet).await;
     }
 
     /// Runs the statement once.
@@ -334,11 +334,7 @@ impl Stop {
 }
 
 /// The meter and the session get to know how it ended, and then the reader.
-async fn end(stopped: std::result::Result<(), Stop>, lease: Lease, outlet: Outlet) {
-    let meter = match lease.permit() {
-        Ok(permit) => permit.meter().clone(),
-        Err(error) => return outlet.fail(error).await,
-    };
+async fn end(stopped: std::result::Result<(), Stop>, meter: Arc<Meter>, lease: Lease, outlet: Outlet) {
     match stopped {
         Ok(()) => {
             meter.end(Outcome::Done);

@@ -18,13 +18,14 @@
 //! | `count`, `min`, `max`, `bool_and`, `bool_or` | what is told apart or sorted as here | exact |
 //! | `sum` | whole numbers, decimals | exact |
 //! | `sum` | floating point numbers | never: the last digits depend on the order of the rows (`float_order`) |
+//! | `row_number`, `rank`, `dense_rank`, `lag`, `lead`, `first_value`, `last_value`, and the aggregates over windows | as above | exact |
 
 use super::mapping::base_type;
 use super::support::{changed_by_policy, support};
 use super::value::Policies;
 use crate::capability::Operand;
 use crate::expression::{holds_digits, unknown_function};
-use crate::{Aggregate, Argument, Function, Operation, Reason, Term, Written};
+use crate::{Aggregate, Argument, Function, Operation, Reason, Term, Window, Written};
 use arrow::datatypes::DataType;
 
 pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], result: &DataType, policies: Policies) -> Written {
@@ -62,8 +63,28 @@ pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], resul
 }
 
 pub(super) fn aggregate(aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType, policies: Policies) -> Written {
+    aggregate_over(aggregate, argument, distinct, "", result, policies)
+}
+
+/// Functions that take a row by its place; `over` is the window in parentheses.
+pub(super) fn window(window: Window, argument: Option<&Term>, over: &str, result: &DataType, policies: Policies) -> Written {
+    let numbered = |word: &str| Ok(Term::computed(format!("{word}() OVER {over}"), "int8", DataType::Int64, true));
+    let taken = |word: &str| argument.map(|value| value.written(format!("{word}({}) OVER {over}", value.sql))).ok_or_else(unknown_function);
+    match window {
+        Window::RowNumber => numbered("row_number"),
+        Window::Rank => numbered("rank"),
+        Window::DenseRank => numbered("dense_rank"),
+        Window::Lag => taken("lag"),
+        Window::Lead => taken("lead"),
+        Window::First => taken("first_value"),
+        Window::Last => taken("last_value"),
+        Window::Aggregate(aggregate) => aggregate_over(aggregate, argument, false, &format!(" OVER {over}"), result, policies),
+    }
+}
+
+fn aggregate_over(aggregate: Aggregate, argument: Option<&Term>, distinct: bool, over: &str, result: &DataType, policies: Policies) -> Written {
     let Some(argument) = argument else {
-        return if aggregate == Aggregate::Count && !distinct { computed("count(*)".to_owned(), result, true) } else { Err(unknown_function()) };
+        return if aggregate == Aggregate::Count && !distinct { computed(format!("count(*){over}"), result, true) } else { Err(unknown_function()) };
     };
     if distinct {
         support(&Operation::Distinguish, &argument.meaning, policies).exact()?;
@@ -73,39 +94,41 @@ pub(super) fn aggregate(aggregate: Aggregate, argument: Option<&Term>, distinct:
         Aggregate::Count => {
             // A NaN that is read as NULL is none to be counted.
             support(&Operation::IsNotNull, &argument.meaning, policies).exact()?;
-            computed(format!("count({quantifier}{})", argument.sql), result, true)
+            computed(format!("count({quantifier}{}){over}", argument.sql), result, true)
         }
-        Aggregate::Sum => sum(argument, quantifier, result, policies),
-        Aggregate::Min | Aggregate::Max => extreme(aggregate.word(), argument, policies),
-        Aggregate::BoolAnd | Aggregate::BoolOr if *result == DataType::Boolean => computed(format!("{}({})", aggregate.word(), argument.sql), result, true),
+        Aggregate::Sum => sum(argument, quantifier, over, result, policies),
+        Aggregate::Min | Aggregate::Max => extreme(aggregate.word(), argument, over, policies),
+        Aggregate::BoolAnd | Aggregate::BoolOr if *result == DataType::Boolean => {
+            computed(format!("{}({}){over}", aggregate.word(), argument.sql), result, true)
+        }
         Aggregate::BoolAnd | Aggregate::BoolOr => Err(unknown_function()),
     }
 }
 
-fn sum(argument: &Term, quantifier: &str, result: &DataType, policies: Policies) -> Written {
+fn sum(argument: &Term, quantifier: &str, over: &str, result: &DataType, policies: Policies) -> Written {
     match &argument.meaning.data_type {
         DataType::Int16 | DataType::Int32 | DataType::Int64 if whole(argument) => {}
         DataType::Decimal128(..) => support(&Operation::Order, &argument.meaning, policies).exact()?,
         DataType::Float32 | DataType::Float64 => {
             let reason = Reason::new("float_order", "the last digits of a sum of floating point numbers depend on the order in which they are added");
-            return Err(reason.with_remedy("sum a decimal: sum(cast(x AS decimal(18, 6)))"));
+            return Err(reason.with_remedy("store it as numeric, whose sums are the same in any order"));
         }
         _ => return Err(unknown_function()),
     }
-    let sum = format!("sum({quantifier}{})", argument.sql);
+    let sum = format!("sum({quantifier}{}){over}", argument.sql);
     // A cast would round what an undeclared numeric has behind the last place of ours; read as it is, that is an error.
     let sum = if matches!(argument.meaning.data_type, DataType::Decimal128(..)) { sum } else { cast(&sum, result)? };
     computed(sum, result, false)
 }
 
-fn extreme(word: &str, argument: &Term, policies: Policies) -> Written {
+fn extreme(word: &str, argument: &Term, over: &str, policies: Policies) -> Written {
     support(&Operation::Order, &argument.meaning, policies).exact()?;
     match &argument.meaning.data_type {
         // Neither has such an aggregate there.
         DataType::Boolean | DataType::Binary => Err(unknown_function()),
-        DataType::Utf8 => Ok(Term { sql: format!("{word}({} COLLATE \"C\")", argument.sql), ..argument.clone() }),
-        DataType::Time64(_) | DataType::Date32 | DataType::Timestamp(..) => Ok(argument.written(format!("{word}({})", argument.sql))),
-        number if number.is_numeric() => Ok(argument.written(format!("{word}({})", argument.sql))),
+        DataType::Utf8 => Ok(Term { sql: format!("{word}({} COLLATE \"C\"){over}", argument.sql), ..argument.clone() }),
+        DataType::Time64(_) | DataType::Date32 | DataType::Timestamp(..) => Ok(argument.written(format!("{word}({}){over}", argument.sql))),
+        number if number.is_numeric() => Ok(argument.written(format!("{word}({}){over}", argument.sql))),
         _ => Err(unknown_function()),
     }
 }
@@ -299,6 +322,7 @@ fn number(term: &Term) -> bool {
     matches!(term.meaning.data_type, DataType::Decimal128(..)) && term.meaning.read_as.is_none()
 }
 
+
 fn computed(sql: String, data_type: &DataType, total: bool) -> Written {
     Ok(Term::computed(sql, word(data_type)?, data_type.clone(), total))
 }
@@ -308,7 +332,7 @@ fn cast(sql: &str, data_type: &DataType) -> Result<String, Reason> {
 }
 
 /// The type there that has exactly the values of this one.
-fn word(data_type: &DataType) -> Result<String, Reason> {
+pub(super) fn word(data_type: &DataType) -> Result<String, Reason> {
     Ok(match data_type {
         DataType::Boolean => "bool".to_owned(),
         DataType::Int16 => "int2".to_owned(),

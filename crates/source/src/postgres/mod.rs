@@ -2,6 +2,7 @@
 //! The `postgres` connector: PostgreSQL 15 and later, and what speaks its protocol.
 
 mod address;
+mod arms;
 mod catalog;
 mod compatible;
 mod dialect;
@@ -15,6 +16,7 @@ mod pool;
 mod probe;
 mod session;
 mod socket;
+mod statistics;
 mod support;
 mod tls;
 mod together;
@@ -22,7 +24,7 @@ mod value;
 
 use crate::{
     Aggregate, Argument, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Function, Health, Operation, Reason, Source, SourceSpec, SourceTable,
-    Statement, Support, Term, Written,
+    Statement, Support, TableStatistics, Term, Window, Written,
 };
 use address::Address;
 use arrow::datatypes::DataType;
@@ -203,6 +205,24 @@ impl Source for Postgres {
         functions::function(function, arguments, result, self.policies)
     }
 
+    fn window(&self, window: Window, argument: Option<&Term>, over: &str, result: &DataType) -> Written {
+        if !self.genuine.load(Ordering::Relaxed) {
+            return Err(not_genuine());
+        }
+        if let (Window::Aggregate(aggregate), Some(argument)) = (window, argument) {
+            // What it says of the aggregate by itself holds of one over a window.
+            self.aggregate(aggregate, Some(argument), false, result)?;
+        }
+        functions::window(window, argument, over, result, self.policies)
+    }
+
+    fn arms(&self, values: &[&Term]) -> std::result::Result<Vec<Term>, Reason> {
+        if !self.genuine.load(Ordering::Relaxed) {
+            return Err(not_genuine());
+        }
+        arms::arms(values)
+    }
+
     fn aggregate(&self, aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType) -> Written {
         if !self.genuine.load(Ordering::Relaxed) {
             return Err(not_genuine());
@@ -226,6 +246,19 @@ impl Source for Postgres {
         self.with_session(permit, task, |session| match session.flavour {
             Flavour::Postgres => Box::pin(catalog::discover(&session.client)),
             Flavour::Compatible => Box::pin(compatible::discover(&session.client)),
+        })
+        .await
+    }
+
+    async fn statistics(&self, permit: Permit, tables: &[Arc<SourceTable>]) -> Result<Vec<TableStatistics>> {
+        let task = Task { what: "statistics of tables", name: "weir/statistics", reports_primary: false };
+        let asked: Arc<[Arc<SourceTable>]> = tables.into();
+        self.with_session(permit, task, move |session| {
+            let asked = asked.clone();
+            match session.flavour {
+                Flavour::Postgres => Box::pin(async move { statistics::statistics(&session.client, &asked).await }),
+                Flavour::Compatible => Box::pin(async move { Ok(asked.iter().map(|table| TableStatistics::unknown(table.columns.len())).collect()) }),
+            }
         })
         .await
     }

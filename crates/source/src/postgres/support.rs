@@ -103,7 +103,7 @@ fn float(comparison: Comparison, value: f64, policies: Policies) -> Support {
 }
 
 fn decimal(comparison: Comparison, unscaled: i128, precision: u8, column: &Column, policies: Policies) -> Support {
-    let declared = base_type(&column.native_type).starts_with("numeric(") && declared_as_read(column);
+    let declared = declared_numeric(column);
     let most = 10_i128.checked_pow(u32::from(precision)).map_or(i128::MAX, |power| power - 1);
     if !declared && policies.infinity == ValuePolicy::Clamp && unscaled.unsigned_abs() >= most.unsigned_abs() {
         return never("values", "infinities are clamped by `values.infinity` of the source");
@@ -111,7 +111,7 @@ fn decimal(comparison: Comparison, unscaled: i128, precision: u8, column: &Colum
     if !declared {
         return Support::Superset(
             Reason::new("numeric", "the column has no declared precision: what the source returns is checked again here")
-                .with_remedy("declare it as numeric(precision, scale)"),
+                .with_remedy("ALTER TABLE {table} ALTER COLUMN {column} TYPE numeric(38, 10)"),
         );
     }
     // A declared numeric can still be NaN, above every number. Under `null` it is NULL here.
@@ -120,6 +120,11 @@ fn decimal(comparison: Comparison, unscaled: i128, precision: u8, column: &Colum
         return Support::Superset(Reason::new("values", "NaN is read as NULL by `values.nan` of the source"));
     }
     Support::Exact
+}
+
+/// A numeric with a size of its own that a decimal here has too.
+pub(super) fn declared_numeric(column: &Column) -> bool {
+    base_type(&column.native_type).starts_with("numeric(") && declared_as_read(column)
 }
 
 /// `numeric(1000,2)` is declared, but read as an undeclared one.
@@ -173,7 +178,8 @@ fn plain_text(comparison: Comparison, column: &Column) -> Support {
     match comparison {
         Comparison::Below | Comparison::Above => Support::Exact,
         _ if column.bytewise_equality => Support::Exact,
-        _ => loose_text(comparison, "collation", "the collation of the column takes different texts for equal"),
+        Comparison::Equal => Support::Superset(loose_collation()),
+        _ => Support::Never(loose_collation()),
     }
 }
 
@@ -184,7 +190,7 @@ fn like(pattern: Pattern<'_>, column: &Column) -> Support {
     }
     match (&column.data_type, column.read_as) {
         (DataType::Utf8, None) if column.bytewise_equality => Support::Exact,
-        (DataType::Utf8, None) => never("collation", "the collation of the column takes different texts for equal"),
+        (DataType::Utf8, None) => Support::Never(loose_collation()),
         _ => never("type", "only a text is matched with a pattern"),
     }
 }
@@ -202,7 +208,7 @@ fn distinguish(column: &Column, policies: Policies) -> Support {
         return never("values", "`values` of the source reads some values as others");
     }
     match (&column.data_type, column.read_as) {
-        (DataType::Utf8, None) if !column.bytewise_equality => never("collation", "the collation of the column takes different texts for equal"),
+        (DataType::Utf8, None) if !column.bytewise_equality => Support::Never(loose_collation()),
         (DataType::Utf8, Some(_)) if column.labels.is_some() && is_domain(column) => never("enum", "a domain over an enum has no operators in the source"),
         (DataType::Utf8, Some(_)) if base_type(&column.native_type) == "uuid" || column.labels.is_some() => Support::Exact,
         (_, Some(_)) | (DataType::List(_), _) => never("type", "a value that is read as text is compared here"),
@@ -222,10 +228,16 @@ fn order(column: &Column, policies: Policies) -> Support {
 
 /// Equality that finds at least every bytewise equal text.
 fn loose_text(comparison: Comparison, code: &'static str, why: &str) -> Support {
+    let reason = Reason::new(code, why).with_remedy("ALTER TABLE {table} ALTER COLUMN {column} TYPE text");
     match comparison {
-        Comparison::Equal => Support::Superset(Reason::new(code, why)),
-        _ => never(code, why),
+        Comparison::Equal => Support::Superset(reason),
+        _ => Support::Never(reason),
     }
+}
+
+fn loose_collation() -> Reason {
+    Reason::new("collation", "the collation of the column takes different texts for equal")
+        .with_remedy("ALTER TABLE {table} ALTER COLUMN {column} TYPE {type} COLLATE \"C\"")
 }
 
 fn uuid(comparison: Comparison, text: &str) -> Support {

@@ -116,7 +116,16 @@ mod tests {
     use super::*;
 
     fn table(kind: TableKind, bytes: Option<u64>) -> SourceTable {
-        SourceTable { schema: "s".into(), name: "t".into(), kind, columns: vec![], rows_estimate: Some(9), bytes_estimate: bytes, comment: None }
+        SourceTable {
+            schema: "s".into(),
+            name: "t".into(),
+            kind,
+            columns: vec![],
+            unique: vec![],
+            rows_estimate: Some(9),
+            bytes_estimate: bytes,
+            comment: None,
+        }
     }
 
     #[test]

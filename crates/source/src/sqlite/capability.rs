@@ -6,7 +6,7 @@ use super::declared_type::{Meaning, meaning};
 use super::discover::UTF16;
 use crate::capability::Operand;
 use crate::expression::unknown_function;
-use crate::{Aggregate, Column, Operation, Reason, Support, Term, ValuePolicy, Written};
+use crate::{Aggregate, Column, Operation, Reason, Support, Term, ValuePolicy, Window, Written};
 use arrow::datatypes::DataType;
 
 pub(super) fn support(infinity: ValuePolicy, operation: &Operation<'_>, column: &Column) -> Support {
@@ -45,8 +45,23 @@ fn told_apart(infinity: ValuePolicy, meaning: Meaning, column: &Column) -> Suppo
         Meaning::Real if column.bytewise_equality => Support::Never(Reason::new("value_policy", "`values.infinity` of the source changes what is read")),
         _ => Support::Never(
             Reason::new("stray", "SQLite lets values of any type into the column, which have groups and places of their own there and are an error here")
-                .with_remedy("make the table STRICT, with INTEGER or REAL columns"),
+                .with_remedy("make the table STRICT, and the column INTEGER or REAL where it holds numbers"),
         ),
+    }
+}
+
+/// Functions that take a row by its place; `over` is the window in parentheses.
+pub(super) fn window(infinity: ValuePolicy, window: Window, argument: Option<&Term>, over: &str, result: &DataType) -> Written {
+    let numbered = |word: &str| Ok(Term::computed(format!("{word}() OVER {over}"), "INTEGER", DataType::Int64, true));
+    match window {
+        Window::RowNumber => numbered("row_number"),
+        Window::Rank => numbered("rank"),
+        Window::DenseRank => numbered("dense_rank"),
+        Window::Aggregate(of) => {
+            let term = aggregate(infinity, of, argument, false, result)?;
+            Ok(term.written(format!("{} OVER {over}", term.sql)))
+        }
+        Window::Lag | Window::Lead | Window::First | Window::Last => Err(strays()),
     }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How SQL is written for SQLite.
 
-use crate::Dialect;
 use crate::capability::Operand;
 use crate::exact_text::{date_text, decimal_text, time_text, timestamp_text};
+use crate::{Comparison, Dialect, Term};
 use arrow::datatypes::DataType;
 use weir_base::{Error, ErrorCode, Result};
 
@@ -33,6 +33,18 @@ impl Dialect for SqliteDialect {
             Operand::Time(value) => time_text(value).map(|text| format!("'{text}'")).ok_or_else(|| cannot_spell("time")),
             Operand::Timestamp(value) => timestamp_text(value).map(|text| format!("'{text}'")).ok_or_else(|| cannot_spell("timestamp")),
         }
+    }
+
+    fn same_or_missing(&self, left: &Term, right: &Term) -> Option<Comparison> {
+        Some(Comparison::whole(format!("{} IS {}", left.sql, right.sql)))
+    }
+
+    fn joins_fully(&self) -> bool {
+        true
+    }
+
+    fn missing(&self, _: &DataType) -> Option<String> {
+        Some("NULL".to_owned())
     }
 
     fn bytewise(&self, quoted: &str) -> Option<String> {

@@ -75,6 +75,7 @@ fn tables(rows: Vec<Vec<Option<String>>>, estimates: &BTreeMap<String, u64>, sou
                 columns: Vec::new(),
                 bytes_estimate: None,
                 comment: None,
+                unique: Vec::new(),
             });
         }
         let collation = collation_of(named.as_ref(), &column, encoding.as_deref());
@@ -84,8 +85,19 @@ fn tables(rows: Vec<Vec<Option<String>>>, estimates: &BTreeMap<String, u64>, sou
         if let Some(last) = tables.last_mut() {
             // The key of a table with row ids is the row id itself, so a number whatever the table keeps to.
             let kept = storage.as_deref() == Some("strict") || integer_key && storage.as_deref() == Some("rowid");
+            let place = last.columns.len();
+            if key.as_deref().is_some_and(|key| key != "0") {
+                match last.unique.first_mut() {
+                    Some(own) => own.push(place),
+                    None => last.unique.push(vec![place]),
+                }
+            }
             last.columns.push(describe(column, declared.unwrap_or_default(), nullable && !integer_key, collation, kept));
         }
+    }
+    for table in &mut tables {
+        let SourceTable { unique, columns, .. } = table;
+        unique.retain(|places| places.iter().all(|place| !columns[*place].nullable));
     }
     Ok(tables)
 }

@@ -5,6 +5,7 @@
 //! read: that is right, because a stray is neither equal to nor less than any value of the column's type, and what a filter
 //! keeps is checked again here unless no stray can pass it. So an answer never contains a stray and never lacks a proper row.
 
+mod arms;
 mod capability;
 mod collation;
 mod declared_type;
@@ -14,10 +15,11 @@ mod discover;
 mod failure;
 mod session;
 mod statement;
+mod statistics;
 
 use crate::{
-    Aggregate, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Health, Operation, ServerRole, Source, SourceSpec, Statement, Support, Term,
-    ValuePolicy, Written,
+    Aggregate, Column, ConnectorKind, Dialect, Discovered, Estimate, Fetched, Health, Operation, Reason, ServerRole, Source, SourceSpec, SourceTable,
+    Statement, Support, TableStatistics, Term, ValuePolicy, Window, Written,
 };
 use arrow::datatypes::DataType;
 use async_trait::async_trait;
@@ -95,6 +97,14 @@ impl Source for SqliteSource {
         capability::support(self.config.infinity, operation, column)
     }
 
+    fn window(&self, window: Window, argument: Option<&Term>, over: &str, result: &DataType) -> Written {
+        capability::window(self.config.infinity, window, argument, over, result)
+    }
+
+    fn arms(&self, values: &[&Term]) -> std::result::Result<Vec<Term>, Reason> {
+        arms::arms(values)
+    }
+
     fn aggregate(&self, aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType) -> Written {
         capability::aggregate(self.config.infinity, aggregate, argument, distinct, result)
     }
@@ -124,6 +134,14 @@ impl Source for SqliteSource {
         self.sessions.give_back(session);
         permit.meter().end(Outcome::Done);
         Ok(discovered)
+    }
+
+    async fn statistics(&self, permit: Permit, tables: &[Arc<SourceTable>]) -> Result<Vec<TableStatistics>> {
+        let mut session = self.sessions.take().await?;
+        let found = statistics::statistics(&mut session, tables).await?;
+        self.sessions.give_back(session);
+        permit.meter().end(Outcome::Done);
+        Ok(found)
     }
 
     /// Always unknown: SQLite's planner tells no row counts.

@@ -9,6 +9,7 @@ mod limits;
 mod metadata;
 mod pushdown;
 mod replica;
+mod statistics;
 mod streams;
 mod types;
 mod unhurt;

@@ -11,6 +11,7 @@ mod logins;
 mod meaning;
 mod parts;
 mod replicas;
+mod statistics;
 mod values;
 
 use arrow::array::RecordBatch;
