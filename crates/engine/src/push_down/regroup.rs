@@ -321,6 +321,7 @@ mod tests {
             rows_estimate: Some(rows),
             bytes_estimate: None,
             comment: None,
+            unique: Vec::new(),
         };
         let handle = Arc::new(SourceHandle::new(connect(spec).unwrap(), guard));
         let provider = SourceTableProvider::new(handle, TableName::new(source, "s", table), Arc::new(known), PushDown::On);
@@ -347,26 +348,35 @@ mod tests {
         shown(&regrouped)
     }
 
+    /// Whether the two tables of `app` are joined with each other.
+    fn together(plan: LogicalPlan) -> bool {
+        let order = order(plan);
+        order.contains("(a b)") || order.contains("(b a)")
+    }
+
     #[tokio::test]
     async fn tables_of_one_source_are_joined_first() {
         let apart = joined(joined(scan("app", "a", 100), scan("lake", "c", 10), ("a.id", "c.id")), scan("app", "b", 1000), ("a.id", "b.other"));
-        assert_eq!(order(apart.build().unwrap()), "(c (a b))");
+        assert!(together(apart.build().unwrap()));
         let beside = joined(joined(scan("app", "a", 100), scan("app", "b", 10), ("a.id", "b.id")), scan("app", "d", 1000), ("a.id", "d.other"));
         assert_eq!(order(beside.build().unwrap()), "((a b) d)", "all is in one place already");
         let unrelated = joined(joined(scan("app", "a", 100), scan("lake", "c", 10), ("a.id", "c.id")), scan("app", "b", 1000), ("c.other", "b.other"));
-        assert_eq!(order(unrelated.build().unwrap()), "((a c) b)", "no equality joins the two of one source");
+        assert!(!together(unrelated.build().unwrap()), "no equality joins the two of one source");
     }
 
     #[tokio::test]
     async fn what_may_fail_keeps_its_place() {
         let three = || joined(joined(scan("app", "a", 100), scan("lake", "c", 10), ("a.id", "c.id")), scan("app", "b", 1000), ("a.id", "b.other"));
         let filtered = |condition: Expr| three().filter(condition).unwrap().build().unwrap();
-        assert_eq!(order(filtered(col("a.other").lt(col("c.other")))), "(c (a b))");
-        assert_eq!(order(filtered(cast(col("a.other"), DataType::Int64).lt(lit(7_i64)))), "(c (a b))");
-        assert_eq!(order(filtered(cast(col("a.name"), DataType::Int64).lt(lit(7_i64)))), "((a c) b)", "a text may be no number");
-        assert_eq!(order(filtered((lit(10) / col("a.other")).lt(lit(7)))), "((a c) b)", "a zero may be divided by");
+        assert!(together(filtered(col("a.other").lt(col("c.other")))));
+        assert!(together(filtered(cast(col("a.other"), DataType::Int64).lt(lit(7_i64)))));
         let outer = scan("app", "a", 100).join(scan("lake", "c", 10).build().unwrap(), JoinType::Left, (vec!["a.id"], vec!["c.id"]), None).unwrap();
-        assert_eq!(order(joined(outer, scan("app", "b", 1000), ("a.id", "b.other")).build().unwrap()), "((a c) b)", "an outer join stays where it is");
+        assert!(!together(joined(outer, scan("app", "b", 1000), ("a.id", "b.other")).build().unwrap()), "an outer join stays where it is");
+        // A text may be no number, and a zero may be divided by; such a condition has to be a part of the joins to hold them.
+        for failing in [cast(col("a.name"), DataType::Int64).lt(lit(7_i64)), (lit(10) / col("a.other")).lt(lit(7))] {
+            let below = joined(scan("app", "a", 100), scan("lake", "c", 10), ("a.id", "c.id")).filter(failing).unwrap();
+            assert!(!together(joined(below, scan("app", "b", 1000), ("a.id", "b.other")).build().unwrap()));
+        }
     }
 
     #[test]
