@@ -63,6 +63,16 @@ pub enum Support {
     Never(Reason),
 }
 
+impl Support {
+    /// Error: why it is not exact.
+    pub fn exact(self) -> Result<(), Reason> {
+        match self {
+            Self::Exact => Ok(()),
+            Self::Superset(reason) | Self::Never(reason) => Err(reason),
+        }
+    }
+}
+
 /// Why something is not pushed, or not only pushed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {

@@ -3,7 +3,7 @@
 //! connector may know how to write with exactly our result.
 
 use crate::{Column, Operand, Reason};
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType};
 
 /// A value in a statement under construction: a column of a table, a literal, or something computed from such.
 #[derive(Debug, Clone, PartialEq)]
@@ -135,6 +135,22 @@ pub struct Argument<'a> {
     pub term: &'a Term,
     /// Its value, where it is a literal.
     pub literal: Option<Operand<'a>>,
+}
+
+/// Whether a decimal of this precision holds every result of an operator over two decimals. Error: code `digits`.
+pub(crate) fn holds_digits(sign: &str, a: &Term, b: &Term, precision: u8) -> Result<(), Reason> {
+    let digits = match (&a.meaning.data_type, &b.meaning.data_type) {
+        (DataType::Decimal128(p, _), DataType::Decimal128(q, _)) if sign == "*" => i16::from(*p) + i16::from(*q),
+        (DataType::Decimal128(p, s), DataType::Decimal128(q, t)) => {
+            let whole = (i16::from(*p) - i16::from(*s)).max(i16::from(*q) - i16::from(*t));
+            whole + i16::from(*s.max(t)) + 1
+        }
+        _ => i16::MAX,
+    };
+    if precision < DECIMAL128_MAX_PRECISION || digits <= i16::from(DECIMAL128_MAX_PRECISION) {
+        return Ok(());
+    }
+    Err(Reason::new("digits", "the result may have more digits than a decimal has here").with_remedy("cast to fewer digits first"))
 }
 
 /// A written expression, or why the source cannot compute it as we would.

@@ -271,3 +271,118 @@ fn widens(from: &DataType, to: &DataType) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discovery::SourceHandle;
+    use crate::scan::SourceTableProvider;
+    use datafusion::datasource::provider_as_source;
+    use datafusion::execution::SessionStateBuilder;
+    use datafusion::logical_expr::{LogicalPlanBuilder, cast, col, lit};
+    use std::collections::BTreeMap;
+    use weir_api::PushDown;
+    use weir_base::TableName;
+    use weir_guard::{Guard, Limits};
+    use weir_source::{Column as SourceColumn, SourceSpec, SourceTable, TableKind, ValuePolicy, connect};
+
+    fn column(name: &str, data_type: DataType) -> SourceColumn {
+        SourceColumn {
+            name: name.into(),
+            native_type: "integer".into(),
+            data_type,
+            nullable: true,
+            collation: None,
+            bytewise_equality: false,
+            read_as: None,
+            labels: None,
+            degraded: None,
+        }
+    }
+
+    /// A table of a source that nobody connects to, with keys `id` and `other` and a number of rows.
+    fn scan(source: &str, table: &str, rows: u64) -> LogicalPlanBuilder {
+        let spec = SourceSpec {
+            name: SourceName::new(source),
+            kind: "postgres".into(),
+            url: "postgres://nobody@nowhere.invalid/nothing".into(),
+            allow_primary: true,
+            nan: ValuePolicy::Keep,
+            infinity: ValuePolicy::Keep,
+            limits: Limits::default(),
+            options: BTreeMap::new(),
+        };
+        let guard = Guard::new(spec.name.clone(), spec.limits.clone());
+        let known = SourceTable {
+            schema: "s".into(),
+            name: table.into(),
+            kind: TableKind::Table,
+            columns: vec![column("id", DataType::Int32), column("other", DataType::Int32), column("name", DataType::Utf8)],
+            rows_estimate: Some(rows),
+            bytes_estimate: None,
+            comment: None,
+            unique: Vec::new(),
+        };
+        let handle = Arc::new(SourceHandle::new(connect(spec).unwrap(), guard));
+        let provider = SourceTableProvider::new(handle, TableName::new(source, "s", table), Arc::new(known), PushDown::On);
+        LogicalPlanBuilder::scan(table, provider_as_source(Arc::new(provider)), None).unwrap()
+    }
+
+    fn joined(left: LogicalPlanBuilder, right: LogicalPlanBuilder, on: (&str, &str)) -> LogicalPlanBuilder {
+        left.join(right.build().unwrap(), JoinType::Inner, (vec![on.0], vec![on.1]), None).unwrap()
+    }
+
+    /// The tables of each join from the inside out, those of one join in their order.
+    fn order(plan: LogicalPlan) -> String {
+        fn shown(plan: &LogicalPlan) -> String {
+            match plan {
+                LogicalPlan::Join(join) => format!("({} {})", shown(&join.left), shown(&join.right)),
+                LogicalPlan::TableScan(scan) => scan.table_name.to_string(),
+                other => other.inputs().into_iter().map(shown).collect::<Vec<_>>().join(" "),
+            }
+        }
+        let state = SessionStateBuilder::new().with_default_features().build();
+        let schema = plan.schema().clone();
+        let regrouped = regroup(plan, &state).unwrap();
+        assert_eq!(regrouped.schema().fields(), schema.fields(), "the columns stay where they were");
+        shown(&regrouped)
+    }
+
+    /// Whether the two tables of `app` are joined with each other.
+    fn together(plan: LogicalPlan) -> bool {
+        let order = order(plan);
+        order.contains("(a b)") || order.contains("(b a)")
+    }
+
+    #[tokio::test]
+    async fn tables_of_one_source_are_joined_first() {
+        let apart = joined(joined(scan("app", "a", 100), scan("lake", "c", 10), ("a.id", "c.id")), scan("app", "b", 1000), ("a.id", "b.other"));
+        assert!(together(apart.build().unwrap()));
+        let beside = joined(joined(scan("app", "a", 100), scan("app", "b", 10), ("a.id", "b.id")), scan("app", "d", 1000), ("a.id", "d.other"));
+        assert_eq!(order(beside.build().unwrap()), "((a b) d)", "all is in one place already");
+        let unrelated = joined(joined(scan("app", "a", 100), scan("lake", "c", 10), ("a.id", "c.id")), scan("app", "b", 1000), ("c.other", "b.other"));
+        assert!(!together(unrelated.build().unwrap()), "no equality joins the two of one source");
+    }
+
+    #[tokio::test]
+    async fn what_may_fail_keeps_its_place() {
+        let three = || joined(joined(scan("app", "a", 100), scan("lake", "c", 10), ("a.id", "c.id")), scan("app", "b", 1000), ("a.id", "b.other"));
+        let filtered = |condition: Expr| three().filter(condition).unwrap().build().unwrap();
+        assert!(together(filtered(col("a.other").lt(col("c.other")))));
+        assert!(together(filtered(cast(col("a.other"), DataType::Int64).lt(lit(7_i64)))));
+        let outer = scan("app", "a", 100).join(scan("lake", "c", 10).build().unwrap(), JoinType::Left, (vec!["a.id"], vec!["c.id"]), None).unwrap();
+        assert!(!together(joined(outer, scan("app", "b", 1000), ("a.id", "b.other")).build().unwrap()), "an outer join stays where it is");
+        // A text may be no number, and a zero may be divided by; such a condition has to be a part of the joins to hold them.
+        for failing in [cast(col("a.name"), DataType::Int64).lt(lit(7_i64)), (lit(10) / col("a.other")).lt(lit(7))] {
+            let below = joined(scan("app", "a", 100), scan("lake", "c", 10), ("a.id", "c.id")).filter(failing).unwrap();
+            assert!(!together(joined(below, scan("app", "b", 1000), ("a.id", "b.other")).build().unwrap()));
+        }
+    }
+
+    #[test]
+    fn only_what_holds_every_value_is_wider() {
+        assert!(widens(&DataType::Int32, &DataType::Float64) && widens(&DataType::Decimal128(10, 2), &DataType::Decimal128(12, 4)));
+        assert!(!widens(&DataType::Int64, &DataType::Float64) && !widens(&DataType::Decimal128(10, 2), &DataType::Decimal128(11, 4)));
+        assert!(!widens(&DataType::Utf8, &DataType::Int32) && !widens(&DataType::Int64, &DataType::Decimal128(19, 0)));
+    }
+}

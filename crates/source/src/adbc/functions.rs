@@ -6,7 +6,7 @@ use super::capability::support;
 use super::native_type::AS_VARCHAR;
 use super::vendor::Vendor;
 use crate::expression::unknown_function;
-use crate::{Aggregate, Argument, Column, Function, Operation, Reason, Support, Term, ValuePolicy, Written};
+use crate::{Aggregate, Argument, Column, Function, Operation, Reason, Term, ValuePolicy, Written};
 use arrow::datatypes::DataType;
 
 /// A vendor, and what its source makes of numbers that are none.
@@ -19,10 +19,7 @@ pub(super) struct Rules {
 
 impl Rules {
     fn exact(self, operation: Operation<'_>, column: &Column) -> Result<(), Reason> {
-        match support(self.vendor, self.infinity, self.nan, &operation, column) {
-            Support::Exact => Ok(()),
-            Support::Superset(reason) | Support::Never(reason) => Err(reason),
-        }
+        support(self.vendor, self.infinity, self.nan, &operation, column).exact()
     }
 
     /// Only casts that leave the value and its text as they are.

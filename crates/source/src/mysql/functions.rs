@@ -8,9 +8,9 @@ use super::forms::{NEVER_ZERO, letters_max, plain_text, value};
 use super::native::type_word;
 use super::support::support;
 use crate::capability::Operand;
-use crate::expression::unknown_function;
-use crate::{Aggregate, Argument, Column, Dialect, Function, Operation, Reason, Support, Term, Window, Written};
-use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType};
+use crate::expression::{holds_digits, unknown_function};
+use crate::{Aggregate, Argument, Column, Dialect, Function, Operation, Reason, Term, Window, Written};
+use arrow::datatypes::DataType;
 
 /// Places behind the point that a product keeps, in the stricter of the two products.
 const SCALE_MAX: i8 = 30;
@@ -71,7 +71,7 @@ fn aggregate_over(aggregate: Aggregate, argument: Option<&Term>, distinct: bool,
         return if counts { Ok(Term::computed(format!("COUNT(*){over}"), "bigint", result.clone(), true)) } else { Err(unknown_function()) };
     };
     if distinct {
-        exact(support(&Operation::Distinguish, &argument.meaning))?;
+        support(&Operation::Distinguish, &argument.meaning).exact()?;
     }
     let quantified = match distinct {
         true => format!("DISTINCT {}", super::MySqlDialect.grouped(argument)),
@@ -82,13 +82,6 @@ fn aggregate_over(aggregate: Aggregate, argument: Option<&Term>, distinct: bool,
         Aggregate::Sum => sum(argument, &quantified, over, result),
         Aggregate::Min | Aggregate::Max => extreme(aggregate.word(), argument, over),
         Aggregate::BoolAnd | Aggregate::BoolOr => Err(Reason::new("boolean", "these servers have no boolean type")),
-    }
-}
-
-fn exact(support: Support) -> Result<(), Reason> {
-    match support {
-        Support::Exact => Ok(()),
-        Support::Superset(reason) | Support::Never(reason) => Err(reason),
     }
 }
 
@@ -107,7 +100,7 @@ fn sum(argument: &Term, quantified: &str, over: &str, result: &DataType) -> Writ
 }
 
 fn extreme(word: &str, argument: &Term, over: &str) -> Written {
-    exact(support(&Operation::Order, &argument.meaning))?;
+    support(&Operation::Order, &argument.meaning).exact()?;
     let word = word.to_uppercase();
     let meaning = &argument.meaning;
     let native = |native: &str| Column { native_type: native.to_owned(), ..meaning.clone() };
@@ -136,10 +129,7 @@ fn arithmetic(sign: &str, left: &Argument<'_>, right: &Argument<'_>, result: &Da
     match result {
         whole if whole.is_integer() && integer(a) && integer(b) => whole_arithmetic(sign, left, right, whole),
         DataType::Decimal128(precision, scale) if exact_number(a) && exact_number(b) => {
-            let fits = *precision < DECIMAL128_MAX_PRECISION || digits(sign, a, b).is_some_and(|digits| digits <= DECIMAL128_MAX_PRECISION);
-            if !fits {
-                return Err(Reason::new("digits", "the result may have more digits than a decimal has here").with_remedy("cast to fewer digits first"));
-            }
+            holds_digits(sign, a, b, *precision)?;
             if *scale > SCALE_MAX {
                 return Err(Reason::new("digits", "the servers keep 30 places behind the point").with_remedy("cast to fewer digits first"));
             }
@@ -451,15 +441,4 @@ fn digits_of(whole: &DataType) -> i16 {
         DataType::Int64 => 19,
         _ => 20,
     }
-}
-
-/// How many digits the result of an operator can have.
-fn digits(sign: &str, a: &Term, b: &Term) -> Option<u8> {
-    let (DataType::Decimal128(p, s), DataType::Decimal128(q, t)) = (&a.meaning.data_type, &b.meaning.data_type) else { return None };
-    if sign == "*" {
-        return p.checked_add(*q);
-    }
-    let scale = *s.max(t);
-    let whole = (i16::from(*p) - i16::from(*s)).max(i16::from(*q) - i16::from(*t));
-    u8::try_from(whole + i16::from(scale) + 1).ok()
 }

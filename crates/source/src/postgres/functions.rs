@@ -24,12 +24,9 @@ use super::mapping::base_type;
 use super::support::{changed_by_policy, support};
 use super::value::Policies;
 use crate::capability::Operand;
-use crate::expression::unknown_function;
-use crate::{Aggregate, Argument, Function, Operation, Reason, Support, Term, Window, Written};
+use crate::expression::{holds_digits, unknown_function};
+use crate::{Aggregate, Argument, Function, Operation, Reason, Term, Window, Written};
 use arrow::datatypes::DataType;
-
-/// The largest number of digits that a decimal of ours has.
-const DIGITS_MAX: u8 = 38;
 
 pub(super) fn function(function: Function<'_>, arguments: &[Argument<'_>], result: &DataType, policies: Policies) -> Written {
     if arguments.iter().any(|argument| changed_by_policy(&argument.term.meaning, policies)) {
@@ -90,13 +87,13 @@ fn aggregate_over(aggregate: Aggregate, argument: Option<&Term>, distinct: bool,
         return if aggregate == Aggregate::Count && !distinct { computed(format!("count(*){over}"), result, true) } else { Err(unknown_function()) };
     };
     if distinct {
-        exact(support(&Operation::Distinguish, &argument.meaning, policies))?;
+        support(&Operation::Distinguish, &argument.meaning, policies).exact()?;
     }
     let quantifier = if distinct { "DISTINCT " } else { "" };
     match aggregate {
         Aggregate::Count => {
             // A NaN that is read as NULL is none to be counted.
-            exact(support(&Operation::IsNotNull, &argument.meaning, policies))?;
+            support(&Operation::IsNotNull, &argument.meaning, policies).exact()?;
             computed(format!("count({quantifier}{}){over}", argument.sql), result, true)
         }
         Aggregate::Sum => sum(argument, quantifier, over, result, policies),
@@ -108,17 +105,10 @@ fn aggregate_over(aggregate: Aggregate, argument: Option<&Term>, distinct: bool,
     }
 }
 
-fn exact(support: Support) -> Result<(), Reason> {
-    match support {
-        Support::Exact => Ok(()),
-        Support::Superset(reason) | Support::Never(reason) => Err(reason),
-    }
-}
-
 fn sum(argument: &Term, quantifier: &str, over: &str, result: &DataType, policies: Policies) -> Written {
     match &argument.meaning.data_type {
         DataType::Int16 | DataType::Int32 | DataType::Int64 if whole(argument) => {}
-        DataType::Decimal128(..) => exact(support(&Operation::Order, &argument.meaning, policies))?,
+        DataType::Decimal128(..) => support(&Operation::Order, &argument.meaning, policies).exact()?,
         DataType::Float32 | DataType::Float64 => {
             let reason = Reason::new("float_order", "the last digits of a sum of floating point numbers depend on the order in which they are added");
             return Err(reason.with_remedy("store it as numeric, whose sums are the same in any order"));
@@ -132,7 +122,7 @@ fn sum(argument: &Term, quantifier: &str, over: &str, result: &DataType, policie
 }
 
 fn extreme(word: &str, argument: &Term, over: &str, policies: Policies) -> Written {
-    exact(support(&Operation::Order, &argument.meaning, policies))?;
+    support(&Operation::Order, &argument.meaning, policies).exact()?;
     match &argument.meaning.data_type {
         // Neither has such an aggregate there.
         DataType::Boolean | DataType::Binary => Err(unknown_function()),
@@ -151,10 +141,7 @@ fn arithmetic(sign: &str, left: &Argument<'_>, right: &Argument<'_>, result: &Da
             computed(format!("({} {sign} {})", cast(&a.sql, result)?, cast(&b.sql, result)?), result, false)
         }
         DataType::Decimal128(precision, _) if number(a) && number(b) => {
-            let fits = *precision < DIGITS_MAX || digits(sign, a, b).is_some_and(|digits| digits <= DIGITS_MAX);
-            if !fits {
-                return Err(Reason::new("digits", "the result may have more digits than a decimal has here").with_remedy("cast to fewer digits first"));
-            }
+            holds_digits(sign, a, b, *precision)?;
             computed(format!("({} {sign} {})", a.sql, b.sql), result, total)
         }
         DataType::Float32 | DataType::Float64 if sign == "*" => Err(underflow()),
@@ -335,16 +322,6 @@ fn number(term: &Term) -> bool {
     matches!(term.meaning.data_type, DataType::Decimal128(..)) && term.meaning.read_as.is_none()
 }
 
-/// How many digits the result of an operator can have.
-fn digits(sign: &str, a: &Term, b: &Term) -> Option<u8> {
-    let (DataType::Decimal128(p, s), DataType::Decimal128(q, t)) = (&a.meaning.data_type, &b.meaning.data_type) else { return None };
-    if sign == "*" {
-        return p.checked_add(*q);
-    }
-    let scale = *s.max(t);
-    let whole = (i16::from(*p) - i16::from(*s)).max(i16::from(*q) - i16::from(*t));
-    u8::try_from(whole + i16::from(scale) + 1).ok()
-}
 
 fn computed(sql: String, data_type: &DataType, total: bool) -> Written {
     Ok(Term::computed(sql, word(data_type)?, data_type.clone(), total))

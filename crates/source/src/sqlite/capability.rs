@@ -67,10 +67,7 @@ pub(super) fn window(infinity: ValuePolicy, window: Window, argument: Option<&Te
 
 /// Rows, values that are not NULL, and the least and the greatest of numbers.
 pub(super) fn aggregate(infinity: ValuePolicy, aggregate: Aggregate, argument: Option<&Term>, distinct: bool, result: &DataType) -> Written {
-    let exact = |operation: Operation<'_>, column: &Column| match support(infinity, &operation, column) {
-        Support::Exact => Ok(()),
-        Support::Superset(reason) | Support::Never(reason) => Err(reason),
-    };
+    let exact = |operation: Operation<'_>, column: &Column| support(infinity, &operation, column).exact();
     let Some(argument) = argument else {
         let counts = aggregate == Aggregate::Count && !distinct;
         return if counts { Ok(Term::computed("COUNT(*)", "INTEGER", result.clone(), true)) } else { Err(unknown_function()) };
