@@ -2,6 +2,7 @@
 //! Scenarios: what a question over several systems does, on real servers.
 
 mod as_text;
+mod awaited;
 mod cancels;
 mod degraded;
 mod faults;
