@@ -4,6 +4,7 @@
 mod awaited;
 mod computed;
 mod fence;
+mod found;
 mod groupings;
 mod unasked;
 
@@ -17,6 +18,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
 pub(crate) use awaited::all_awaited_read;
+pub(crate) use found::scans_told;
 pub(crate) use unasked::only_asked_keys;
 
 type Plan = Arc<dyn ExecutionPlan>;
