@@ -13,6 +13,7 @@ mod engine;
 mod errors;
 mod execute;
 mod explain;
+mod first_rows;
 mod forecast;
 mod functions;
 mod key_use;

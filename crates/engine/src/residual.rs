@@ -4,6 +4,7 @@
 use crate::arithmetic::in_turn;
 use crate::bind::{Bound, OutputNames};
 use crate::errors::from_datafusion;
+use crate::first_rows::computed_last;
 use crate::membership::Joins;
 use crate::operators::{all_awaited_read, only_asked_keys, scans_told};
 use crate::push_down::{cut_plan, regroup};
@@ -32,7 +33,7 @@ pub(crate) struct Physical {
 
 /// Optimizes, which moves filters, projections and limits into the scans, and picks the operators for the rest.
 pub(crate) async fn plan(bound: Authorized<Bound>, pushdown: PushDown, memory_bytes_max: usize) -> Result<Authorized<Physical>> {
-    let optimized = bound.plan().state.optimize(&bound.plan().plan).map_err(from_datafusion)?;
+    let optimized = bound.plan().state.optimize(&bound.plan().plan).and_then(computed_last).map_err(from_datafusion)?;
     let optimized = if pushdown == PushDown::Off { optimized } else { regroup(optimized, &bound.plan().state).map_err(from_datafusion)? };
     let optimized = cut_plan(optimized, pushdown).and_then(in_turn).map_err(from_datafusion)?;
     let optimized = share_expressions(optimized, &bound.plan().state).map_err(from_datafusion)?;

@@ -191,6 +191,8 @@ pub(crate) struct SourceScan {
     forecast: OnceLock<Forecast>,
     /// Filters that a join above fills in while it runs.
     late: Vec<Arc<dyn PhysicalExpr>>,
+    /// Filters above with a value that a subquery will have found.
+    found: Vec<Arc<dyn PhysicalExpr>>,
     properties: Arc<PlanProperties>,
 }
 
@@ -198,7 +200,16 @@ impl SourceScan {
     pub fn new(handle: Arc<SourceHandle>, fragment: Fragment, schema: SchemaRef, statistics: Statistics) -> Self {
         let properties =
             PlanProperties::new(EquivalenceProperties::new(schema), Partitioning::UnknownPartitioning(1), EmissionType::Incremental, Boundedness::Bounded);
-        Self { handle, fragment, table: None, statistics: Arc::new(statistics), forecast: OnceLock::new(), late: Vec::new(), properties: Arc::new(properties) }
+        Self {
+            handle,
+            fragment,
+            table: None,
+            statistics: Arc::new(statistics),
+            forecast: OnceLock::new(),
+            late: Vec::new(),
+            found: Vec::new(),
+            properties: Arc::new(properties),
+        }
     }
 
     /// The scan without what joins above it find out.
@@ -208,7 +219,7 @@ impl SourceScan {
 
     /// The scan that is asked for more once it is read; whoever asks looks at each row again.
     pub fn asked(&self, more: impl IntoIterator<Item = Arc<dyn PhysicalExpr>>) -> Self {
-        Self { late: self.late.iter().cloned().chain(more).collect(), ..self.clone() }
+        Self { found: self.found.iter().cloned().chain(more).collect(), ..self.clone() }
     }
 
     pub fn forecast(&self) -> Option<Forecast> {
@@ -235,15 +246,14 @@ impl SourceScan {
 
     /// The statement with the keys that a join has found by now.
     fn narrowed(&self, statement: Statement, run: &QueryRun) -> weir_base::Result<Statement> {
-        let Some(terms) = self.fragment.open_terms().filter(|_| !self.late.is_empty()) else { return Ok(statement) };
+        let Some(terms) = self.fragment.open_terms().filter(|_| !self.late.is_empty() || !self.found.is_empty()) else { return Ok(statement) };
         let source = self.handle.source.as_ref();
         let worth = |column: usize, keys: usize| worth(keys, self.likely_rows(), self.distinct(column));
-        let mut found = Vec::new();
+        let mut found: Vec<_> = self.found.iter().flat_map(|filter| value_filters(filter, &terms, source)).collect();
         for filter in &self.late {
             // A filter that cannot be looked at asks for nothing here; the join still applies it to every row.
             let Ok(now) = snapshot_physical_expr(filter.clone()) else { continue };
             found.extend(key_filters(&now, &terms, source, worth));
-            found.extend(value_filters(&now, &terms, source));
         }
         if found.is_empty() {
             return Ok(statement);
