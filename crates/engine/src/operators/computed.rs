@@ -4,12 +4,13 @@
 //! filter leaves out. Projections that can fail stay where they are.
 
 use super::Plan;
+use arrow::datatypes::{DataType, Schema};
 use datafusion::common::Result;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_expr::expressions::{BinaryExpr, Column, IsNotNullExpr, IsNullExpr, Literal, NotExpr};
+use datafusion::physical_expr::expressions::{BinaryExpr, CaseExpr, CastExpr, Column, InListExpr, IsNotNullExpr, IsNullExpr, LikeExpr, Literal, NotExpr};
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use std::fmt;
@@ -17,34 +18,55 @@ use std::sync::Arc;
 
 pub(super) fn closed(node: &Plan) -> Option<Plan> {
     let projection = node.downcast_ref::<ProjectionExec>()?;
-    projection.expr().iter().any(|output| can_fail(&output.expr)).then(|| Arc::new(Still { projection: node.clone() }) as Plan)
+    let schema = projection.input().schema();
+    projection.expr().iter().any(|output| can_fail(&output.expr, &schema)).then(|| still(node))
 }
 
 pub(super) fn opened(node: &Plan) -> Option<Plan> {
-    node.downcast_ref::<Still>().map(|still| still.projection.clone())
+    node.downcast_ref::<Still>().map(|still| still.inner.clone())
+}
+
+/// The operator as one of which nothing is known: its expressions are moved nowhere.
+pub(super) fn still(node: &Plan) -> Plan {
+    Arc::new(Still { inner: node.clone() })
 }
 
 /// Everything may but what is known not to.
-fn can_fail(expr: &Arc<dyn PhysicalExpr>) -> bool {
+pub(super) fn can_fail(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool {
     let mut found = false;
     let looked = expr.apply(|node| {
-        found |= !harmless(node);
+        found |= !harmless(node, schema);
         Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
     });
     found || looked.is_err()
 }
 
-fn harmless(node: &Arc<dyn PhysicalExpr>) -> bool {
+fn harmless(node: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool {
     use Operator::{And, Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq, Or};
     let compares = |binary: &BinaryExpr| matches!(binary.op(), And | Or | Eq | NotEq | Lt | LtEq | Gt | GtEq | IsDistinctFrom | IsNotDistinctFrom);
     let plain = node.is::<Column>() || node.is::<Literal>() || node.is::<IsNullExpr>() || node.is::<IsNotNullExpr>() || node.is::<NotExpr>();
-    plain || node.downcast_ref::<BinaryExpr>().is_some_and(compares)
+    let chooses = node.is::<LikeExpr>() || node.is::<InListExpr>() || node.is::<CaseExpr>();
+    let widens = |cast: &CastExpr| cast.expr().data_type(schema).is_ok_and(|from| has_room(&from, cast.cast_type()));
+    plain || chooses || node.downcast_ref::<BinaryExpr>().is_some_and(compares) || node.downcast_ref::<CastExpr>().is_some_and(widens)
 }
 
-/// A projection that nobody knows to be one.
+/// Whether every value of one type is one of the other.
+fn has_room(from: &DataType, to: &DataType) -> bool {
+    let text = |data_type: &DataType| matches!(data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    match (from, to) {
+        (DataType::Decimal128(digits, places), DataType::Decimal128(more, finer)) => {
+            let whole = |digits: u8, places: i8| i16::from(digits) - i16::from(places);
+            finer >= places && whole(*more, *finer) >= whole(*digits, *places)
+        }
+        (from, to) if from.is_signed_integer() && to.is_signed_integer() => from.primitive_width() <= to.primitive_width(),
+        (from, to) => from == to || text(from) && text(to),
+    }
+}
+
+/// An operator that nobody knows.
 #[derive(Debug)]
 struct Still {
-    projection: Plan,
+    inner: Plan,
 }
 
 impl DisplayAs for Still {
@@ -59,18 +81,18 @@ impl ExecutionPlan for Still {
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
-        self.projection.properties()
+        self.inner.properties()
     }
 
     fn children(&self) -> Vec<&Plan> {
-        self.projection.children()
+        self.inner.children()
     }
 
     fn with_new_children(self: Arc<Self>, children: Vec<Plan>) -> Result<Plan> {
-        Ok(Arc::new(Self { projection: self.projection.clone().with_new_children(children)? }))
+        Ok(Arc::new(Self { inner: self.inner.clone().with_new_children(children)? }))
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        self.projection.execute(partition, context)
+        self.inner.execute(partition, context)
     }
 }

@@ -25,24 +25,19 @@ type Plan = Arc<dyn ExecutionPlan>;
 type Rule = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
 type Change = fn(&Plan) -> Option<Plan>;
 
-/// What a filter asks has been moved as far as it goes before operators are picked, with those that can fail behind the others. To move it
-/// once more would put them together again, in any order.
-const MOVES_FILTERS: &str = "FilterPushdown";
-/// What joins find out while they run.
-const MOVES_LATE_FILTERS: &str = "FilterPushdown(Post)";
-
 /// The session whose rules keep within what is right.
 pub(crate) fn guarded(state: SessionState) -> SessionState {
     let guarded = |rule: &Rule| -> Rule {
         match rule.name() {
-            MOVES_LATE_FILTERS => Arc::new(Guarded { inner: rule.clone(), close: fence::closed, open: fence::opened }),
+            // Late filters have to pass filters that can fail: nobody fails for them.
+            "FilterPushdown(Post)" => Arc::new(Guarded { inner: rule.clone(), close: fence::closed, open: fence::opened }),
+            "FilterPushdown" => Arc::new(Guarded { inner: rule.clone(), close: fence::closed_beside_what_fails, open: fence::opened }),
             "ProjectionPushdown" => Arc::new(Guarded { inner: rule.clone(), close: computed::closed, open: computed::opened }),
             _ => rule.clone(),
         }
     };
     let first: Rule = Arc::new(groupings::ApartFromBelow);
-    let others = state.physical_optimizers().iter().filter(|rule| rule.name() != MOVES_FILTERS).map(guarded);
-    let rules = std::iter::once(first).chain(others).collect();
+    let rules = std::iter::once(first).chain(state.physical_optimizers().iter().map(guarded)).collect();
     SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rules(rules).build()
 }
 

@@ -90,6 +90,14 @@ impl Cutter {
         self.finished(piece)
     }
 
+    /// A subquery, which is run once by itself: under names of its own, so that two that are the same are seen to be so, and run once.
+    fn by_itself(&mut self, plan: LogicalPlan) -> Result<LogicalPlan> {
+        let outside = std::mem::take(&mut self.aliases);
+        let whole = self.whole(plan);
+        self.aliases = outside;
+        whole
+    }
+
     pub fn finished(&mut self, piece: Piece) -> Result<LogicalPlan> {
         match piece {
             Piece::Local(plan) | Piece::Remote { plain: Some(plan), .. } => Ok(plan),
@@ -125,7 +133,7 @@ impl Cutter {
     /// Operators that stay here, with their inputs cut.
     fn other(&mut self, plan: LogicalPlan) -> Result<Piece> {
         let plan = plan.map_children(|child| self.whole(child).map(Transformed::yes)).data()?;
-        let plan = plan.map_subqueries(|subquery| self.whole(subquery).map(Transformed::yes)).data()?;
+        let plan = plan.map_subqueries(|subquery| self.by_itself(subquery).map(Transformed::yes)).data()?;
         Ok(Piece::Local(plan))
     }
 
@@ -205,7 +213,7 @@ impl Cutter {
         }
         projection.input = Arc::new(self.finished(piece)?);
         let plain = LogicalPlan::Projection(projection);
-        let plain = plain.map_subqueries(|subquery| self.whole(subquery).map(Transformed::yes)).data()?;
+        let plain = plain.map_subqueries(|subquery| self.by_itself(subquery).map(Transformed::yes)).data()?;
         Ok(match block {
             Some(block) => Piece::Remote { block: Box::new(block), plain: Some(plain) },
             None => Piece::Local(plain),
@@ -256,7 +264,7 @@ impl Cutter {
             Some(predicate) => {
                 block.size = block.size.map(|size| size.filtered(sent_parts, &block.schema));
                 let filter = LogicalPlan::Filter(Filter::try_new(predicate, Arc::new(leaf(&block)?))?);
-                Ok(Piece::Local(filter.map_subqueries(|subquery| self.whole(subquery).map(Transformed::yes)).data()?))
+                Ok(Piece::Local(filter.map_subqueries(|subquery| self.by_itself(subquery).map(Transformed::yes)).data()?))
             }
         }
     }
