@@ -17,6 +17,7 @@ mod fence;
 mod forecast;
 mod functions;
 mod key_use;
+mod meeting;
 mod membership;
 mod moments;
 mod parameters;
@@ -41,6 +42,7 @@ mod text_kinds;
 mod verify;
 mod walk;
 mod watch;
+mod whole_ranges;
 mod write;
 
 pub use discovery::{SourceCatalog, SourceHandle, TableRule};
