@@ -297,6 +297,17 @@ fn from_clause_text(line: &str) -> Option<Error> {
         let error = Error::new(ErrorCode::Syntax, "each query of a UNION, INTERSECT or EXCEPT must have the same number of columns");
         return Some(error.with_hint("select NULL for a column that one of them has not"));
     }
+    if let Some((_, rest)) = line.split_once("WITH query name ").filter(|(_, rest)| rest.contains("specified more than once")) {
+        let name = rest.split(" specified").next().unwrap_or_default().trim_matches('"');
+        return Some(
+            Error::new(ErrorCode::DuplicateName, format!("WITH query name {name} specified more than once"))
+                .with_hint("give each query of the WITH a name of its own"),
+        );
+    }
+    if line.contains("only supports numeric, interval and timestamp types") {
+        let error = Error::new(ErrorCode::UnknownFunction, "operator does not exist: a sign in front of what is no number");
+        return Some(error.with_hint("cast it to a number first: -(x::numeric)"));
+    }
     if let Some((_, columns)) = line.split_once("Too many columns! The subquery should only return one column: ") {
         return Some(Error::new(ErrorCode::Syntax, "subquery must return only one column").with_detail(format!("it returns {columns}")));
     }

@@ -23,6 +23,7 @@ mod moments;
 mod parameters;
 mod parts;
 mod pg_catalog;
+mod plain_words;
 mod plan;
 mod push_down;
 mod registry;

@@ -4,8 +4,8 @@
 
 use super::rewrite::folded;
 use datafusion::sql::sqlparser::ast::{
-    DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator, Query, Select,
-    Statement, TableFactor, Visit, Visitor, WindowFrame, WindowFrameBound, WindowType,
+    DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident, Join, JoinConstraint, JoinOperator, LimitClause,
+    Query, Select, Statement, TableFactor, ValueWithSpan, Visit, Visitor, WindowFrame, WindowFrameBound, WindowType,
 };
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -59,6 +59,10 @@ struct Misplaced;
 impl Visitor for Misplaced {
     type Break = Error;
 
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<Error> {
+        broken(checked_limit(query))
+    }
+
     fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<Error> {
         broken(checked_select(select))
     }
@@ -66,6 +70,9 @@ impl Visitor for Misplaced {
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Error> {
         match expr {
             Expr::Function(function) => broken(checked_function(function)),
+            Expr::Like { escape_char: Some(escape), .. }
+            | Expr::ILike { escape_char: Some(escape), .. }
+            | Expr::SimilarTo { escape_char: Some(escape), .. } => broken(checked_escape(escape)),
             _ => ControlFlow::Continue(()),
         }
     }
@@ -76,6 +83,25 @@ fn broken(checked: Result<()>) -> ControlFlow<Error> {
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => ControlFlow::Break(error),
     }
+}
+
+/// Error: 22025 for an escape of several characters.
+fn checked_escape(escape: &ValueWithSpan) -> Result<()> {
+    match escape.value.clone().into_string().map_or(0, |escape| escape.chars().count()) {
+        0 | 1 => Ok(()),
+        _ => Err(Error::new(ErrorCode::BadEscape, "invalid escape string").with_hint("the escape is one character, or none: ESCAPE ''")),
+    }
+}
+
+fn checked_limit(query: &Query) -> Result<()> {
+    let Some(LimitClause::LimitOffset { limit, offset, .. }) = &query.limit_clause else { return Ok(()) };
+    for (clause, rows) in [("LIMIT", limit.as_ref()), ("OFFSET", offset.as_ref().map(|offset| &offset.value))] {
+        if rows.is_some_and(|rows| Found::in_expr(rows).columns) {
+            let error = Error::new(ErrorCode::BadPosition, format!("argument of {clause} must not contain variables"));
+            return Err(error.with_hint("number the rows in a subquery with row_number() OVER (…), and filter on the number"));
+        }
+    }
+    Ok(())
 }
 
 fn checked_select(select: &Select) -> Result<()> {
@@ -143,6 +169,7 @@ struct Found {
     depth: usize,
     windows: bool,
     aggregates: bool,
+    columns: bool,
 }
 
 impl Found {
@@ -173,6 +200,9 @@ impl Visitor for Found {
     }
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        if self.depth == 0 && matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_)) {
+            self.columns = true;
+        }
         if let Expr::Function(function) = expr
             && self.depth == 0
         {
@@ -283,6 +313,10 @@ mod tests {
             ("SELECT 1 FROM t LEFT JOIN u", "42601"),
             ("SELECT 1 FROM t a, u a", "42712"),
             ("SELECT 1 FROM t, t", "42712"),
+            ("SELECT a FROM t LIMIT a", "42P10"),
+            ("SELECT a LIKE 'x' ESCAPE 'ab' FROM t", "22025"),
+            ("SELECT a FROM t WHERE a NOT ILIKE 'x' ESCAPE 'ab'", "22025"),
+            ("SELECT a FROM t OFFSET a + 1", "42P10"),
         ] {
             let error = parse(sql).expect_err(sql);
             assert_eq!(error.code().sqlstate(), code, "{sql}: {error:?}");
@@ -294,6 +328,10 @@ mod tests {
             "SELECT 1 FROM t NATURAL JOIN u CROSS JOIN v JOIN w USING (a)",
             "SELECT 1 FROM a.b.t, a.c.t, a.b.t x",
             "SELECT sum((SELECT max(a) FROM u)) FROM t",
+            "SELECT a FROM t LIMIT (SELECT max(b) FROM u) OFFSET 2 * 3",
+            "SELECT a FROM t LIMIT $1 OFFSET $2",
+            "SELECT a FROM t LIMIT ALL",
+            "SELECT a LIKE 'x!%' ESCAPE '!', a LIKE 'x' ESCAPE '' FROM t",
             "SELECT lag(a, 1, 0) OVER (ORDER BY a ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) FROM t",
         ] {
             assert!(parse(sql).is_ok(), "{sql}: {:?}", parse(sql));

@@ -50,14 +50,6 @@ fn ends_in_escape(pattern: Option<&str>, escape: Option<&str>) -> Result<()> {
     Err(error.with_hint("write the character twice where it stands for itself, or name another one with ESCAPE"))
 }
 
-/// Error: 22025 for an escape of several characters.
-fn one_escape(escape: Option<&str>) -> Result<()> {
-    match escape.map_or(0, |escape| escape.chars().count()) {
-        0 | 1 => Ok(()),
-        _ => Err(Error::new(ErrorCode::BadEscape, "invalid escape string").with_hint("the escape is one character, or none: ESCAPE ''")),
-    }
-}
-
 fn known(expr: &mut Expr) -> Result<Option<Expr>> {
     if let Some(compared) = rows::compared(expr)? {
         return Ok(Some(compared));
@@ -78,12 +70,10 @@ fn known(expr: &mut Expr) -> Result<Option<Expr>> {
         Expr::Identifier(name) if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("localtimestamp") => Some(local_timestamp()),
         Expr::Like { pattern, escape_char, .. } | Expr::ILike { pattern, escape_char, .. } => {
             let escape = escape_char.as_ref().map_or(Some("\\".to_owned()), |escape| escape.value.clone().into_string());
-            one_escape(escape.as_deref())?;
             return ends_in_escape(literal(pattern), escape.as_deref()).map(|()| None);
         }
         Expr::SimilarTo { negated, expr: text, pattern, escape_char } => {
             let escape = escape_char.as_ref().and_then(|escape| escape.value.clone().into_string());
-            one_escape(escape.as_deref())?;
             Some(similar::as_regex(*negated, text, literal(pattern), escape.as_deref())?)
         }
         Expr::BinaryOp { left, op: BinaryOperator::PGExp, right } => Some(call("power", vec![take(left), take(right)])),

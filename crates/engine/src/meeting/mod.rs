@@ -13,8 +13,7 @@ use crate::errors::carry;
 use crate::walk::{expressions, seen_by};
 use arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::Transformed;
-use datafusion::common::tree_node::TransformedResult;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 use datafusion::optimizer::AnalyzerRule;
@@ -49,11 +48,26 @@ fn rewritten(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     match plan {
         LogicalPlan::Union(union) => sets::united(union),
         LogicalPlan::Join(join) if sets::of_sets(&join) => sets::matched(join),
+        plan if !meets_anything(&plan)? => Ok(Transformed::no(plan)),
         plan => {
             let schema = seen_by(&plan)?;
             expressions(plan, |node| met(node, &schema))
         }
     }
+}
+
+/// Whether an expression of the node is one in which types meet. Most nodes of wide plans have none.
+fn meets_anything(plan: &LogicalPlan) -> Result<bool> {
+    let meets = |node: &Expr| {
+        use Expr::{Between, BinaryExpr, Case, InList, InSubquery, ScalarFunction, SetComparison, WindowFunction};
+        matches!(node, Between(_) | BinaryExpr(_) | Case(_) | InList(_) | InSubquery(_) | ScalarFunction(_) | SetComparison(_) | WindowFunction(_))
+    };
+    let mut found = false;
+    plan.apply_expressions(|expr| {
+        found |= expr.exists(|node| Ok(meets(node)))?;
+        Ok(if found { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    })?;
+    Ok(found)
 }
 
 fn met(node: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
