@@ -33,7 +33,7 @@ async fn same_rows(world: &World, database: &str, statements: &[&str]) {
         let truth = server.query(database, &theirs(statement)).await.unwrap_or_else(|error| panic!("{statement}\n{error:?}"));
         let rows = world.every_way(&ours(statement)).await.unwrap_or_else(|error| panic!("{statement}\n{error:?}"));
         let told: Vec<String> = rows.into_iter().map(|row| row.join("\t").replace("NULL", "")).collect();
-        assert_eq!(told.join("\n"), truth.trim_end_matches('\n'), "{statement}");
+        assert_eq!(told.join("\n").trim_end_matches('\n'), truth.trim_end_matches('\n'), "{statement}");
     }
 }
 
@@ -101,7 +101,7 @@ async fn types_meet_in_the_type_that_is_told_before() {
         let rows = world.every_way(&ours(statement)).await.unwrap_or_else(|error| panic!("{statement}\n{error:?}"));
         let plain = |text: String| text.replace('T', " ").replace("+00", "").replace('Z', "");
         let shown: Vec<String> = rows.into_iter().map(|row| plain(row.join("\t").replace("NULL", ""))).collect();
-        assert_eq!(shown.join("\n"), plain(truth.trim_end_matches('\n').trim_start_matches("SET\n").to_owned()), "{statement}");
+        assert_eq!(shown.join("\n").trim_end_matches('\n'), plain(truth.trim_end_matches('\n').trim_start_matches("SET\n").to_owned()), "{statement}");
         assert_eq!(types(&doors, statement).await, told, "{statement}");
     }
 }

@@ -2,7 +2,7 @@
 //! Explain: the same stages in words. Nothing is explained that is not also what runs.
 
 use crate::bind::{Bound, Explain, ExplainFormat, bind};
-use crate::plain_words::plainly;
+use crate::plain_words::{in_sql, plainly};
 use crate::plan::plan_to_tell;
 use crate::push_down::addressed;
 use crate::residual::{Leaves, Physical};
@@ -130,7 +130,7 @@ async fn of_source(scan: &SourceScan, planning: &PlanningSession<'_>) -> Fragmen
     FragmentReport {
         sql: fragment.sql.clone(),
         table: fragment.tables.iter().map(|used| format!("{}.{}", used.name.schema, used.name.table)).collect(),
-        pushed: fragment.pushed.iter().map(|pushed| plainly(pushed)).collect(),
+        pushed: fragment.pushed.iter().map(|pushed| in_sql(pushed)).collect(),
         kept: fragment.kept.iter().map(|kept| in_plain_words(addressed(kept.clone(), fragment, scan.handle.source.dialect()))).collect(),
         forecast: forecast::of_source(scan, planning.run).await,
     }
@@ -142,7 +142,7 @@ fn operator_line(line: &str) -> String {
 }
 
 fn in_plain_words(kept: Kept) -> Kept {
-    Kept { what: plainly(&kept.what), ..kept }
+    Kept { what: in_sql(&kept.what), ..kept }
 }
 
 fn of_lake(leaves: &Leaves, planning: &PlanningSession<'_>) -> Option<SourceReport> {

@@ -9,6 +9,29 @@ pub(crate) fn plainly(text: &str) -> String {
     conditions_once(&text)
 }
 
+/// The same with numbers and types as they are written in SQL, for whoever does not read plans: `CAST(k AS BIGINT) + 1`.
+pub(crate) fn in_sql(text: &str) -> String {
+    const TYPES: [(&str, &str); 7] = [
+        ("UInt64", "NUMERIC"),
+        ("UInt32", "BIGINT"),
+        ("Int64", "BIGINT"),
+        ("Int32", "INTEGER"),
+        ("Int16", "SMALLINT"),
+        ("Float64", "DOUBLE PRECISION"),
+        ("Utf8", "TEXT"),
+    ];
+    let mut text = plainly(text);
+    for (arrow, sql) in TYPES {
+        text = text.replace(&format!(" AS {arrow})"), &format!(" AS {sql})"));
+        let literal = format!("{arrow}(");
+        while let Some((before, after)) = text.split_once(&literal) {
+            let Some((value, rest)) = after.split_once(')') else { break };
+            text = format!("{before}{value}{rest}");
+        }
+    }
+    text
+}
+
 /// `__correlated_sq_1.t_id` is a column of a subquery; `a (table)` and `a (output)` are called `a`.
 fn without_names(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -115,7 +138,7 @@ fn conditions_once(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::plainly;
+    use super::{in_sql, plainly};
 
     #[test]
     fn operators_are_written_as_such() {
@@ -124,6 +147,11 @@ mod tests {
         assert_eq!(plainly("checked_chain+-*(a, b, c, d)"), "(a + b - c * d)");
         assert_eq!(plainly("checked_add(a, length(\"x), (y\"))"), "(a + length(\"x), (y\"))");
         assert_eq!(plainly("checked_out@1"), "checked_out@1");
+    }
+
+    #[test]
+    fn numbers_and_types_are_those_of_sql() {
+        assert_eq!(in_sql("join on checked_add(CAST(a.k AS Int64), Int64(1)) = b.k"), "join on (CAST(a.k AS BIGINT) + 1) = b.k");
     }
 
     #[test]
