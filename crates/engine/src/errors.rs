@@ -239,24 +239,26 @@ fn from_plan_text(text: &str) -> Error {
     Error::new(code, lower_first(&line))
 }
 
-/// What is wrong with a clause, as PostgreSQL says it.
-fn from_clause_text(line: &str) -> Option<Error> {
-    let number = |before: &str| {
-        let (_, rest) = line.split_once(before)?;
-        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-        (!digits.is_empty()).then_some(digits)
-    };
+/// The digits that stand behind some words.
+fn number_behind(line: &str, words: &str) -> Option<String> {
+    let (_, rest) = line.split_once(words)?;
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    (!digits.is_empty()).then_some(digits)
+}
+
+/// A position in ORDER BY or GROUP BY, or a number of rows, that is none.
+fn from_position_text(line: &str) -> Option<Error> {
     let position = |clause: &str, place: &str| {
         let error = Error::new(ErrorCode::BadPosition, format!("{clause} position {place} is not in select list"));
         error.with_hint("positions count the selected columns from 1")
     };
-    if let Some(place) = number("Order by column out of bounds, specified: ") {
+    if let Some(place) = number_behind(line, "Order by column out of bounds, specified: ") {
         return Some(position("ORDER BY", &place));
     }
     if line.contains("Order by index starts at 1") {
         return Some(position("ORDER BY", "0"));
     }
-    if let Some(place) = number("Cannot find column with position ") {
+    if let Some(place) = number_behind(line, "Cannot find column with position ") {
         return Some(position("GROUP BY", &place));
     }
     for clause in ["LIMIT", "OFFSET"] {
@@ -267,6 +269,14 @@ fn from_clause_text(line: &str) -> Option<Error> {
             return Some(Error::new(ErrorCode::TypeMismatch, format!("{clause} takes a whole number")).with_hint(format!("write {clause} 10")));
         }
     }
+    None
+}
+
+/// What is wrong with a clause, as PostgreSQL says it.
+fn from_clause_text(line: &str) -> Option<Error> {
+    if let Some(known) = from_position_text(line) {
+        return Some(known);
+    }
     if line.contains("SELECT DISTINCT ON expressions must match") {
         let error = Error::new(ErrorCode::BadPosition, "SELECT DISTINCT ON expressions must match initial ORDER BY expressions");
         return Some(error.with_hint("begin the ORDER BY with the expressions of DISTINCT ON"));
@@ -275,7 +285,7 @@ fn from_clause_text(line: &str) -> Option<Error> {
         let error = Error::new(ErrorCode::BadPosition, "for SELECT DISTINCT, ORDER BY expressions must appear in select list");
         return Some(error.with_detail(rest.split(" must appear").next().unwrap_or_default()).with_hint("select it too, or group by what is selected"));
     }
-    if let Some((columns, names)) = number("Source table contains ").zip(number("columns but only ")) {
+    if let Some((columns, names)) = number_behind(line, "Source table contains ").zip(number_behind(line, "columns but only ")) {
         let error = Error::new(ErrorCode::BadPosition, format!("a table has {columns} columns available but {names} columns specified"));
         return Some(error.with_hint("name each column, or none"));
     }
