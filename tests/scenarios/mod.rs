@@ -3,6 +3,7 @@
 
 mod as_in_postgres;
 mod as_text;
+mod awaited;
 mod cancels;
 mod degraded;
 mod faults;

@@ -65,9 +65,12 @@ fn actual(planning: &PlanningSession<'_>, plan: &Arc<dyn ExecutionPlan>) -> Vec<
         .filter(|reading| several(&reading.source))
         .map(|reading| format!("            {}: {} rows, {}, by {}", reading.source, reading.rows, ByteSize(reading.bytes), reading.sql.replace('\n', " ")));
     let keys = planning.run.keys_sent().into_iter().map(|sent| {
+        let Some(count) = sent.keys else {
+            return format!("            {} was asked for {} beside the value that a subquery found", sent.source, sent.column);
+        };
         let origin = key_use::origin(plan, &sent).into_iter().collect::<Vec<_>>().join(", ");
         let from = if origin.is_empty() { String::new() } else { format!(", found in {origin}") };
-        format!("            {} was asked for {} keys of {}{from}", sent.source, sent.keys, sent.column)
+        format!("            {} was asked for {} keys of {}{from}", sent.source, count, sent.column)
     });
     let sources = receipt.sources.iter().map(|source| {
         let forecast = source.forecast_rows.map(|rows| format!(" (forecast {rows})")).unwrap_or_default();

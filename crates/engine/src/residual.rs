@@ -5,6 +5,7 @@ use crate::arithmetic::in_turn;
 use crate::bind::{Bound, OutputNames};
 use crate::errors::from_datafusion;
 use crate::membership::Joins;
+use crate::operators::{all_awaited_read, only_asked_keys, scans_told};
 use crate::push_down::{cut_plan, regroup};
 use crate::replay::read_once;
 use crate::scan::{LakeScan, SourceScan};
@@ -57,7 +58,7 @@ pub(crate) async fn plan(bound: Authorized<Bound>, pushdown: PushDown, memory_by
             again.map_err(|_| from_datafusion(first))?
         }
     };
-    let plan = whole_sorts(plan).and_then(read_once).map_err(from_datafusion)?;
+    let plan = whole_sorts(plan).and_then(read_once).and_then(scans_told).and_then(only_asked_keys).and_then(all_awaited_read).map_err(from_datafusion)?;
     bound.map(|bound| Ok(Physical { plan, state, names: bound.names }))
 }
 

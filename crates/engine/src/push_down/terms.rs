@@ -5,6 +5,7 @@ use super::condition::{Condition, condition};
 use super::literal::operand;
 use crate::arithmetic;
 use arrow::datatypes::DataType;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column as PlanColumn, DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::{Case, Cast, ScalarFunction};
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, Operator};
@@ -58,6 +59,12 @@ pub(crate) fn value(expr: &Expr, scope: Scope<'_>) -> Written {
 
 fn not_sent() -> Reason {
     Reason::new("expression", "expressions of this kind are computed here")
+}
+
+/// Why a condition with a subquery in it is checked here, and what of it goes to the source all the same.
+pub(super) fn found_later(expr: &Expr) -> Option<Reason> {
+    let subquery = expr.exists(|node| Ok(matches!(node, Expr::ScalarSubquery(_)))).unwrap_or(false);
+    subquery.then(|| Reason::new("subquery", "its subquery runs first; where a column is compared with what that finds, the source gets the value then"))
 }
 
 /// The expression's type here.

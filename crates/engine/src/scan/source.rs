@@ -10,7 +10,7 @@ use crate::arithmetic::settled_batch;
 use crate::discovery::SourceHandle;
 use crate::errors::carry;
 use crate::key_use::KeysSent;
-use crate::push_down::{Fragment, FragmentRequest, ROWS_WORTH_A_FILTER, TextOf, as_kept, cut, kept_here, key_filters};
+use crate::push_down::{Fragment, FragmentRequest, ROWS_WORTH_A_FILTER, TextOf, as_kept, cut, kept_here, key_filters, value_filters};
 use crate::run::QueryRun;
 use crate::sizes::{Size, source_size};
 use crate::text_kinds;
@@ -206,6 +206,11 @@ impl SourceScan {
         Self { late: Vec::new(), ..self.clone() }
     }
 
+    /// The scan that is asked for more once it is read; whoever asks looks at each row again.
+    pub fn asked(&self, more: impl IntoIterator<Item = Arc<dyn PhysicalExpr>>) -> Self {
+        Self { late: self.late.iter().cloned().chain(more).collect(), ..self.clone() }
+    }
+
     pub fn forecast(&self) -> Option<Forecast> {
         self.forecast.get().cloned()
     }
@@ -238,6 +243,7 @@ impl SourceScan {
             // A filter that cannot be looked at asks for nothing here; the join still applies it to every row.
             let Ok(now) = snapshot_physical_expr(filter.clone()) else { continue };
             found.extend(key_filters(&now, &terms, source, worth));
+            found.extend(value_filters(&now, &terms, source));
         }
         if found.is_empty() {
             return Ok(statement);
