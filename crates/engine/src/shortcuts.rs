@@ -14,6 +14,7 @@
 //!   comes after the rows that another arm has found, and between the arms that column counts.
 
 use crate::moments::WholeDays;
+use crate::whole_ranges::WholeRanges;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{DFSchemaRef, FunctionalDependencies, JoinType, NullEquality, Result, ScalarValue};
 use datafusion::execution::SessionState;
@@ -110,6 +111,7 @@ pub(crate) fn optimizer_rules() -> Vec<Rule> {
         rules.push(guarded(rule));
         if simplifies {
             rules.push(Arc::new(WholeDays));
+            rules.push(Arc::new(WholeRanges));
         }
     }
     rules

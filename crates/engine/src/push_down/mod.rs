@@ -22,6 +22,9 @@ mod union;
 mod window;
 mod words;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use condition::{Condition, condition};
 pub(crate) use cut::cut_plan;
 pub(crate) use fragment::{Fragment, FragmentRequest, TableUse, TextOf, as_kept, cut, kept_here};
