@@ -29,6 +29,8 @@ pub(crate) struct KeyFilter {
     pub sql: String,
     pub shown: String,
     pub column: String,
+    /// Which output that is.
+    pub place: usize,
     pub keys: usize,
 }
 
@@ -48,7 +50,7 @@ pub(crate) fn key_filters(filter: &Arc<dyn PhysicalExpr>, outputs: &[Term], sour
         let name = outputs[column].meaning.name.clone();
         let shown = format!("/* {count} keys from a join on {} */ true", name.replace("*/", "* /"));
         let sql = in_lists(&value, keys.list, limits, scope)?;
-        Some(KeyFilter { sql, shown, column: name, keys: count })
+        Some(KeyFilter { sql, shown, column: name, place: column, keys: count })
     };
     lists(filter).into_iter().filter_map(written).collect()
 }

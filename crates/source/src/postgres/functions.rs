@@ -322,7 +322,6 @@ fn number(term: &Term) -> bool {
     matches!(term.meaning.data_type, DataType::Decimal128(..)) && term.meaning.read_as.is_none()
 }
 
-
 fn computed(sql: String, data_type: &DataType, total: bool) -> Written {
     Ok(Term::computed(sql, word(data_type)?, data_type.clone(), total))
 }
