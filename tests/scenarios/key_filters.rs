@@ -84,11 +84,11 @@ async fn three_hundred_thousand_scattered_keys_move_the_rows_that_match() {
 #[tokio::test(flavor = "multi_thread")]
 async fn more_keys_than_one_list_takes_stand_in_several() {
     // F54: a hundred and fifty thousand scattered keys, of which MariaDB takes fifty thousand in a list.
-    let big = "CREATE TABLE big (id int PRIMARY KEY, n int); INSERT INTO big SELECT seq * 3, seq FROM seq_1_to_350000; ANALYZE TABLE big";
+    let big = "CREATE TABLE big (id int PRIMARY KEY, n int); INSERT INTO big SELECT seq * 3, seq FROM seq_1_to_700000; ANALYZE TABLE big";
     mariadb().await.run("keys_lists", big).await.unwrap();
     let world = World::builder().source("billing", "mysql", &mariadb().await.url("keys_lists")).start().await;
     world.rows("CREATE SCHEMA lake.keys").await;
-    world.rows("CREATE TABLE lake.keys.many AS SELECT id FROM billing.keys_lists.big WHERE n % 7 < 3").await;
+    world.rows("CREATE TABLE lake.keys.many AS SELECT id FROM billing.keys_lists.big WHERE n % 14 < 3").await;
     let sql = "SELECT count(*), sum(b.n) FROM lake.keys.many m JOIN billing.keys_lists.big b ON b.id = m.id";
     world.rows(&format!("VERIFY {sql}")).await;
     assert_eq!(world.rows(sql).await[0][0], "150000");

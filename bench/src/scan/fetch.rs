@@ -65,8 +65,14 @@ impl Contender for Fetch {
     }
 
     async fn lap(&mut self) -> Result<Lap> {
-        let statement =
-            Statement { sql: self.sql.clone(), shown: None, outputs: self.outputs.clone(), user: UserName::new("bench"), query_id: QueryId::fresh() };
+        let statement = Statement {
+            sql: self.sql.clone(),
+            shown: None,
+            outputs: self.outputs.clone(),
+            user: UserName::new("bench"),
+            query_id: QueryId::fresh(),
+            rows_likely: None,
+        };
         let began = Instant::now();
         let mut fetched = self.source.fetch(self.guard.permit(Purpose::Query).await?, statement).await?;
         let mut rows = 0;

@@ -20,7 +20,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use weir_api::PushDown;
-use weir_base::limits::{KEY_BYTES_MAX, KEYS_MAX};
+use weir_base::limits::KEY_BYTES_MAX;
 use weir_base::{Result, SourceName};
 use weir_policy::Authorized;
 
@@ -39,7 +39,6 @@ pub(crate) async fn plan(bound: Authorized<Bound>, pushdown: PushDown, memory_by
     let optimized = share_expressions(optimized, &bound.plan().state).map_err(from_datafusion)?;
     let mut state = bound.plan().state.clone();
     let options = &mut state.config_mut().options_mut().optimizer;
-    options.hash_join_inlist_pushdown_max_distinct_values = KEYS_MAX;
     options.hash_join_inlist_pushdown_max_size = KEY_BYTES_MAX;
     let joins = Joins::of(&optimized);
     if joins.count_nulls {
@@ -60,6 +59,8 @@ pub(crate) async fn plan(bound: Authorized<Bound>, pushdown: PushDown, memory_by
         }
     };
     let plan = whole_sorts(plan).and_then(read_once).and_then(scans_told).and_then(only_asked_keys).and_then(all_awaited_read).map_err(from_datafusion)?;
+    // A list of keys is made of every key of a join, which nobody should pay for whom it does not serve. Joins look this up as they run.
+    state.config_mut().options_mut().optimizer.hash_join_inlist_pushdown_max_distinct_values = Leaves::of(&plan).keys_most();
     bound.map(|bound| Ok(Physical { plan, state, names: bound.names }))
 }
 
@@ -129,6 +130,13 @@ impl Leaves {
             by_source.entry(scan.handle.name().clone()).or_default().push(scan);
         }
         by_source
+    }
+
+    /// The longest list of keys that any scan could use.
+    fn keys_most(&self) -> usize {
+        let sources = self.by_source().into_values().flatten().map(SourceScan::keys_most);
+        let lake = self.of_lake().into_iter().map(LakeScan::keys_most);
+        sources.chain(lake).max().unwrap_or(0)
     }
 
     pub fn of_lake(&self) -> Vec<&LakeScan> {

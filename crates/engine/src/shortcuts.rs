@@ -14,6 +14,7 @@
 //!   comes after the rows that another arm has found, and between the arms that column counts.
 
 use crate::moments::WholeDays;
+use crate::scan::Proven;
 use crate::whole_ranges::WholeRanges;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{DFSchemaRef, FunctionalDependencies, JoinType, NullEquality, Result, ScalarValue};
@@ -95,7 +96,8 @@ pub(crate) fn share_expressions(plan: LogicalPlan, state: &SessionState) -> Resu
     Optimizer::with_rules(vec![Arc::new(CommonSubexprEliminate::new())]).optimize(plan, state, |_, _| {})
 }
 
-/// The planner's rules, with a guard around those that take such shortcuts, and after each simplification our own for dates.
+/// The planner's rules, with a guard around those that take such shortcuts, after each simplification our own for dates, and
+/// after conditions have moved down our own for those that no row fails.
 pub(crate) fn optimizer_rules() -> Vec<Rule> {
     let guarded = |rule: Rule| match rule.name() {
         "eliminate_group_by_constant" => Arc::new(KeepOneKey(rule)) as Rule,
@@ -108,7 +110,11 @@ pub(crate) fn optimizer_rules() -> Vec<Rule> {
     let mut rules = Vec::new();
     for rule in Optimizer::new().rules.into_iter().filter(|rule| rule.name() != CommonSubexprEliminate::new().name()) {
         let simplifies = rule.name() == "simplify_expressions";
+        let moves_down = rule.name() == "push_down_filter";
         rules.push(guarded(rule));
+        if moves_down {
+            rules.push(Arc::new(Proven));
+        }
         if simplifies {
             rules.push(Arc::new(WholeDays));
             rules.push(Arc::new(WholeRanges));

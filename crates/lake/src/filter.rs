@@ -3,6 +3,7 @@
 
 use crate::predicate::Predicate;
 use arrow::array::{BooleanArray, RecordBatch};
+use std::sync::Arc;
 use weir_base::Result;
 
 /// Rows for which `evaluate` is not true are not returned. Whether that happens before or after the other columns are decoded
@@ -13,6 +14,12 @@ pub trait BatchFilter: Send + Sync {
 
     /// One verdict per row; NULL counts as false. The batch holds `columns()`, typed as the scan returns them.
     fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray>;
+
+    /// The same filter in parts that need fewer columns each, in the order in which they are best asked: the columns of a later part are
+    /// decoded only for rows that the earlier ones keep. Empty when it is best asked as a whole.
+    fn stages(&self) -> Result<Vec<Arc<dyn BatchFilter>>> {
+        Ok(Vec::new())
+    }
 
     /// Changes whenever the filter has become tighter; see `predicate`.
     fn generation(&self) -> u64 {

@@ -18,7 +18,7 @@ use arrow::datatypes::{Field, Schema, SchemaRef};
 use futures::StreamExt;
 use iceberg::spec::NestedFieldRef;
 use parquet::arrow::ParquetRecordBatchStreamBuilder;
-use parquet::arrow::arrow_reader::{ArrowPredicateFn, RowFilter, RowSelection};
+use parquet::arrow::arrow_reader::{ArrowPredicate, ArrowPredicateFn, RowFilter, RowSelection};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OnceCell;
@@ -146,11 +146,23 @@ pub(crate) async fn open(shared: Arc<Shared>, morsel: &Morsel, filter: Option<Ar
     if let Some(bound) = &bound
         && shared.filtered.is_selective()
     {
-        let filter_fields: Vec<NestedFieldRef> = slots.filter.iter().map(|slot| slots.fields[*slot].clone()).collect();
-        let first = FileColumns::new(&planned.footer, &planned.entry, spec, &filter_fields)?.with_text_views(text_views);
+        let fields = |columns: &[usize]| columns.iter().map(|column| table.columns()[*column].clone()).collect::<Vec<NestedFieldRef>>();
+        let of_file = |columns: &[usize]| -> Result<FileColumns> {
+            Ok(FileColumns::new(&planned.footer, &planned.entry, spec, &fields(columns))?.with_text_views(text_views))
+        };
+        let first = of_file(&filter_columns)?;
         late = !first.roots().is_empty() && first.roots().len() < columns.roots().len();
         if late {
-            builder = builder.with_row_filter(row_filter(&shared, planned, first, bound.clone()));
+            let mut stages = Vec::new();
+            for stage in bound.filter.stages()? {
+                let columns = stage.columns();
+                stages.push((of_file(&columns)?, Arc::new(BoundFilter::new(&shared.plan, stage, &columns)?)));
+            }
+            // What looks at nothing in the file is no stage of its own.
+            if stages.len() < 2 || stages.iter().any(|(columns, _): &(FileColumns, _)| columns.roots().is_empty()) {
+                stages = vec![(first, bound.clone())];
+            }
+            builder = builder.with_row_filter(row_filter(&shared, planned, stages));
         }
     }
     let batches = builder.build().map_err(reading)?;
@@ -231,16 +243,22 @@ fn gaps(deleted: &[u64], first: u64, rows: u64) -> Vec<Range<usize>> {
     kept
 }
 
-fn row_filter(shared: &Arc<Shared>, planned: &PlannedFile, columns: FileColumns, bound: Arc<BoundFilter>) -> RowFilter {
-    let mask = columns.mask(&planned.footer);
-    let shared = shared.clone();
-    let evaluate = move |batch: RecordBatch| {
-        let verdicts = columns.adapt(&batch).and_then(|arrays| bound.evaluate(arrays, batch.num_rows()));
-        let verdicts = verdicts.map_err(|error| arrow::error::ArrowError::ExternalError(Box::new(error)))?;
-        shared.filtered.add(batch.num_rows(), verdicts.true_count());
-        Ok(verdicts)
+/// Rows are counted as seen by the first stage and as kept by the last.
+fn row_filter(shared: &Arc<Shared>, planned: &PlannedFile, stages: Vec<(FileColumns, Arc<BoundFilter>)>) -> RowFilter {
+    let last = stages.len().saturating_sub(1);
+    let predicate = |(at, (columns, bound)): (usize, (FileColumns, Arc<BoundFilter>))| {
+        let mask = columns.mask(&planned.footer);
+        let shared = shared.clone();
+        let evaluate = move |batch: RecordBatch| {
+            let verdicts = columns.adapt(&batch).and_then(|arrays| bound.evaluate(arrays, batch.num_rows()));
+            let verdicts = verdicts.map_err(|error| arrow::error::ArrowError::ExternalError(Box::new(error)))?;
+            let seen = if at == 0 { batch.num_rows() } else { 0 };
+            shared.filtered.add(seen, if at == last { verdicts.true_count() } else { 0 });
+            Ok(verdicts)
+        };
+        Box::new(ArrowPredicateFn::new(mask, evaluate)) as Box<dyn ArrowPredicate>
     };
-    RowFilter::new(vec![Box::new(ArrowPredicateFn::new(mask, evaluate))])
+    RowFilter::new(stages.into_iter().enumerate().map(predicate).collect())
 }
 
 /// A piece being read.

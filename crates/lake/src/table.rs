@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A table at one snapshot: its columns, its age, its size, and the plan of a scan over it.
 
+use crate::bounds::may_match;
 use crate::fault::{at, redact};
 use crate::file::LakeFile;
 use crate::footer::Footer;
 use crate::lake::Store;
 use crate::manifest::{FileEntry, SnapshotFiles};
+use crate::partition::FileEvidence;
 use crate::plan::{ScanPlan, ScanRequest};
+use crate::predicate::Predicate;
 use crate::schema::{arrow_field, arrow_schema};
 use crate::spec::Version;
 use crate::statistics::{ColumnStatistics, column_statistics};
@@ -136,6 +139,15 @@ impl LakeTable {
     /// One entry per column of the schema.
     pub fn column_statistics(&self) -> Vec<ColumnStatistics> {
         column_statistics(&self.columns, &self.files.data, !self.has_deletes())
+    }
+
+    /// Whether the manifests show that the condition is true in every row: no file may hold one for which it is false, or NULL.
+    pub fn always(&self, condition: &Predicate) -> bool {
+        let nulls = condition.columns().into_iter().map(Predicate::IsNull);
+        let otherwise = Predicate::Or(nulls.chain([Predicate::Not(Box::new(condition.clone()))]).collect()).normalized();
+        let rows = self.files.data.iter().filter(|entry| entry.file.record_count() > 0);
+        let mut evidence = rows.map(|entry| FileEvidence { entry, spec: self.spec(entry.spec_id), columns: &self.columns });
+        evidence.all(|evidence| !may_match(&otherwise, &evidence))
     }
 
     /// Prunes files, row groups and pages; reads manifests and footers (kept from earlier plans), no data.

@@ -111,6 +111,8 @@ pub struct Statement {
     /// Who asks; goes into a comment or the application name, and into the audit of the source.
     pub user: UserName,
     pub query_id: QueryId,
+    /// About how many rows will come, where anybody can say; a source may choose its way by it, and gives all rows in any case.
+    pub rows_likely: Option<u64>,
 }
 
 /// One column of a result: the Arrow type that must come back, and what it is called in errors.

@@ -7,12 +7,15 @@ use arrow::datatypes::DataType;
 use weir_base::Result;
 
 /// How many keys of a join one statement may hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KeysMax {
     /// In one list; more stand in several lists beside each other.
     pub list: usize,
     /// All of them, as text.
     pub text_bytes: usize,
+    /// What one of them costs, to be read by the source and looked for in its table: as much as reading so many more rows. A list is
+    /// sent when it spares more than it costs.
+    pub rows_a_key: f64,
 }
 
 /// The writing rules of one kind of source.
@@ -63,7 +66,7 @@ pub trait Dialect: Send + Sync + std::fmt::Debug {
 
     /// How many keys of a join go into one list, and how long the text of all may be. Servers refuse or choke on more.
     fn keys_max(&self) -> KeysMax {
-        KeysMax { list: 10_000, text_bytes: 512 * 1024 }
+        KeysMax { list: 10_000, text_bytes: 512 * 1024, rows_a_key: 2.0 }
     }
 
     /// Whether HAVING knows whatever a group is made by, so that a condition on groups needs no table derived from them.

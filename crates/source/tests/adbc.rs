@@ -118,6 +118,7 @@ fn statement(sql: &str, types: &[DataType]) -> Statement {
         outputs: types.iter().enumerate().map(output).collect(),
         user: UserName::new("ana"),
         query_id: QueryId::fresh(),
+        rows_likely: None,
     }
 }
 

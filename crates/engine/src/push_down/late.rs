@@ -32,6 +32,8 @@ pub(crate) struct KeyFilter {
     pub sql: String,
     pub shown: String,
     pub column: String,
+    /// Which output that is.
+    pub place: usize,
     /// How many; `None` for a comparison with one value.
     pub keys: Option<usize>,
 }
@@ -52,7 +54,7 @@ pub(crate) fn key_filters(filter: &Arc<dyn PhysicalExpr>, outputs: &[Term], sour
         let name = outputs[column].meaning.name.clone();
         let shown = format!("/* {count} keys from a join on {} */ true", name.replace("*/", "* /"));
         let sql = in_lists(&value, keys.list, limits, scope)?;
-        Some(KeyFilter { sql, shown, column: name, keys: Some(count) })
+        Some(KeyFilter { sql, shown, column: name, place: column, keys: Some(count) })
     };
     lists(filter).into_iter().filter_map(written).collect()
 }
@@ -69,9 +71,9 @@ pub(crate) fn value_filters(filter: &Arc<dyn PhysicalExpr>, outputs: &[Term], so
         // Beside a NULL there is no row.
         let asked = if found.is_null() { lit(false) } else { binary_expr(value, op, Expr::Literal(found, None)) };
         let (Condition::Exact(sent) | Condition::Superset(sent, _)) = condition(&asked, scope) else { return None };
-        let column = outputs[column].meaning.name.clone();
+        let (place, column) = (column, outputs[column].meaning.name.clone());
         let shown = format!("/* {} {op} what a subquery found */ true", column.replace("*/", "* /"));
-        Some(KeyFilter { sql: sent.sql, shown, column, keys: None })
+        Some(KeyFilter { sql: sent.sql, shown, column, place, keys: None })
     };
     split_conjunction(filter).into_iter().filter_map(written).collect()
 }

@@ -29,7 +29,13 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use weir_api::TableAge;
 use weir_base::TableName;
+use weir_base::limits::KEYS_MAX;
 use weir_lake::{BatchFilter, LakeTable, Predicate, Scan, ScanPlan, ScanRequest};
+
+/// A key in a list costs about as much as reading so many rows that no join finds a partner for.
+const ROWS_A_KEY: usize = 8;
+/// So few are always listed.
+const KEYS_ALWAYS_LISTED: usize = 10_000;
 
 /// A lake table as the planner sees it, pinned to one snapshot.
 #[derive(Debug)]
@@ -134,23 +140,30 @@ pub(crate) struct LakeScan {
 #[derive(Debug, Clone)]
 struct Opened {
     scan: Arc<Scan>,
+    /// One for all partitions: what joins have found is worked out once.
+    filter: Option<Arc<PhysicalFilter>>,
     read: Arc<LakeRead>,
 }
 
 impl LakeScan {
-    fn open(&self, run: &QueryRun) -> Opened {
+    fn open(&self, run: &QueryRun) -> Result<Opened> {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let partitions = self.properties.output_partitioning().partition_count();
-        let begin = || {
-            let scan = Arc::new(self.plan.open(partitions));
-            let read = LakeRead::begin(self.name.source.clone(), self.plan.rows(), scan.meter());
-            run.reads_lake(read.clone());
-            Opened { scan, read }
-        };
-        opened.get_or_insert_with(begin).clone()
+        if let Some(opened) = opened.as_ref() {
+            return Ok(opened.clone());
+        }
+        let filter = self.row_filter()?;
+        let scan = Arc::new(self.plan.open(self.properties.output_partitioning().partition_count()));
+        let read = LakeRead::begin(self.name.source.clone(), self.plan.rows(), scan.meter());
+        run.reads_lake(read.clone());
+        Ok(opened.insert(Opened { scan, filter, read }).clone())
     }
 
-    fn row_filter(&self) -> Result<Option<Arc<dyn BatchFilter>>> {
+    /// The most keys that a join need list for this scan: looking for more in each row takes as long as it spares.
+    pub fn keys_most(&self) -> usize {
+        if self.filters.is_empty() { 0 } else { (self.plan.rows() as usize / ROWS_A_KEY).clamp(KEYS_ALWAYS_LISTED, KEYS_MAX) }
+    }
+
+    fn row_filter(&self) -> Result<Option<Arc<PhysicalFilter>>> {
         if self.filters.is_empty() {
             return Ok(None);
         }
@@ -219,8 +232,9 @@ impl ExecutionPlan for LakeScan {
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let run = running_query(&context)?;
         run.ages.report(TableAge { table: self.name.clone(), placement: "live", as_of: self.table.as_of() });
-        let Opened { scan, read } = self.open(&run);
-        let batches = scan.partition(partition, self.row_filter()?).map(move |batch| {
+        let Opened { scan, filter, read } = self.open(&run)?;
+        let filter = filter.map(|filter| filter as Arc<dyn BatchFilter>);
+        let batches = scan.partition(partition, filter).map(move |batch| {
             read.advanced();
             batch.map_err(carry).and_then(settled_batch)
         });

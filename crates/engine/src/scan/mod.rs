@@ -2,10 +2,13 @@
 //! Scans: the leaves of a physical plan, each over one table in one placement.
 
 mod as_text;
+mod found;
+mod key_set;
 mod lake;
 mod notes;
 mod parts;
 mod predicate;
+mod proven;
 mod remote;
 mod row_filter;
 mod source;
@@ -14,6 +17,7 @@ mod statistics;
 pub(crate) use as_text::ReadAsText;
 pub(crate) use lake::{LakeScan, LakeTableProvider};
 pub(crate) use notes::Notes;
+pub(crate) use proven::Proven;
 pub(crate) use remote::RemoteTable;
 pub(crate) use source::{SourceScan, SourceTableProvider};
 

@@ -11,6 +11,11 @@ use datafusion::physical_expr::expressions::{self as physical, CaseExpr, Column,
 use std::sync::Arc;
 use weir_lake::{CompareOp, Literal, Predicate};
 
+/// Lists up to this length are compared value by value.
+const LISTED_MAX: usize = 1_000;
+/// What becomes of longer ones.
+const RANGES: usize = 64;
+
 /// The predicate, weakened where a part of it cannot be used; `None` when nothing can.
 pub(crate) fn prunable(filter: &Expr, schema: &SchemaRef) -> Option<Predicate> {
     match filter {
@@ -104,7 +109,7 @@ pub(crate) fn prunable_now(filter: &Arc<dyn PhysicalExpr>, columns: &[usize]) ->
     }
     if let Some(list) = filter.downcast_ref::<InListExpr>() {
         let literals: Option<Vec<Literal>> = list.list().iter().map(literal_now).collect();
-        return (!list.negated()).then_some(Predicate::In { column: column_now(list.expr(), columns)?, literals: literals? });
+        return (!list.negated()).then_some(among(column_now(list.expr(), columns)?, literals?));
     }
     if let Some(case) = filter.downcast_ref::<CaseExpr>() {
         return any_branch(case, columns);
@@ -114,6 +119,26 @@ pub(crate) fn prunable_now(filter: &Arc<dyn PhysicalExpr>, columns: &[usize]) ->
     }
     let not_null = filter.downcast_ref::<IsNotNullExpr>()?;
     Some(Predicate::IsNotNull(column_now(not_null.arg(), columns)?))
+}
+
+/// A long list is not compared with every row group, value by value: the ranges between its widest gaps rule out nearly as much.
+fn among(column: usize, literals: Vec<Literal>) -> Predicate {
+    let whole = |literal: &Literal| if let Literal::Int(value) = literal { Some(*value) } else { None };
+    let Some(mut values) = literals.iter().map(whole).collect::<Option<Vec<i64>>>().filter(|values| values.len() > LISTED_MAX) else {
+        return Predicate::In { column, literals };
+    };
+    values.sort_unstable();
+    let mut gaps: Vec<usize> = (1..values.len()).collect();
+    let width = |at: &usize| std::cmp::Reverse(values[*at].abs_diff(values[*at - 1]));
+    gaps.select_nth_unstable_by_key(RANGES - 2, width);
+    gaps.truncate(RANGES - 1);
+    gaps.sort_unstable();
+    let begins = std::iter::once(0).chain(gaps.iter().copied());
+    let ends = gaps.iter().copied().chain([values.len()]);
+    let bound = |op, value| Predicate::Compare { column, op, literal: Literal::Int(value) };
+    let range =
+        |(begin, end): (usize, usize)| Predicate::And(vec![bound(CompareOp::GreaterOrEqual, values[begin]), bound(CompareOp::LessOrEqual, values[end - 1])]);
+    Predicate::Or(begins.zip(ends).map(range).collect())
 }
 
 /// A join in several partitions asks of each row only what its own has found: whatever passes, passes one of them.
@@ -177,6 +202,25 @@ mod tests {
         let one = |value| Predicate::Compare { column: 2, op: CompareOp::Equal, literal: Literal::Int(value) };
         assert_eq!(found, Some(Predicate::Or(vec![one(5), one(7)])));
         assert_eq!(prunable_now(&case([equal(5), lit(true)], equal(7)), &[2]), None, "one partition takes all");
+    }
+
+    #[test]
+    fn a_long_list_becomes_ranges_that_hold_all_of_it() {
+        let values: Vec<i64> = (0..2_000).rev().map(|n| n % 500 + n / 500 * 1_000_000 + n % 50 / 49 * 10).collect();
+        let Predicate::Or(ranges) = among(3, values.iter().copied().map(Literal::Int).collect()) else { panic!("not ranges") };
+        assert_eq!(ranges.len(), RANGES);
+        let bounds = |range: &Predicate| match range {
+            Predicate::And(parts) => match parts.as_slice() {
+                [Predicate::Compare { literal: Literal::Int(low), .. }, Predicate::Compare { literal: Literal::Int(high), .. }] => (*low, *high),
+                _ => panic!("{range:?}"),
+            },
+            _ => panic!("{range:?}"),
+        };
+        let bounds: Vec<(i64, i64)> = ranges.iter().map(bounds).collect();
+        assert!(values.iter().all(|value| bounds.iter().any(|(low, high)| low <= value && value <= high)));
+        assert!(bounds.iter().all(|(low, high)| low <= high && high - low < 1_000), "no range spans the gap of a million: {bounds:?}");
+        let short = among(3, vec![Literal::Int(1)]);
+        assert_eq!(short, Predicate::In { column: 3, literals: vec![Literal::Int(1)] });
     }
 
     #[test]

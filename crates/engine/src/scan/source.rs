@@ -179,6 +179,9 @@ fn filtered(session: &dyn Session, scan: Arc<SourceScan>, kept: Vec<Expr>, width
     Ok(Arc::new(filter.build()?))
 }
 
+/// So few keys are listed whatever the statistics of a table say, which may be wrong.
+const KEYS_ALWAYS_LISTED: usize = 10_000;
+
 /// The leaf that runs one statement.
 #[derive(Debug, Clone)]
 pub(crate) struct SourceScan {
@@ -244,11 +247,20 @@ impl SourceScan {
         self.statistics.column_statistics.get(column)?.distinct_count.get_value().copied()
     }
 
+    /// The most keys that a join need list for this scan: more would not be sent.
+    pub fn keys_most(&self) -> usize {
+        if self.late.is_empty() {
+            return 0;
+        }
+        let Some(rows) = self.likely_rows() else { return KEYS_MAX };
+        ((rows as f64 / (1.0 + self.handle.source.keys_max().rows_a_key)) as usize).clamp(KEYS_ALWAYS_LISTED, KEYS_MAX)
+    }
+
     /// The statement with the keys that a join has found by now.
     fn narrowed(&self, statement: Statement, run: &QueryRun) -> weir_base::Result<Statement> {
         let Some(terms) = self.fragment.open_terms().filter(|_| !self.late.is_empty() || !self.found.is_empty()) else { return Ok(statement) };
         let source = self.handle.source.as_ref();
-        let worth = |column: usize, keys: usize| worth(keys, self.likely_rows(), self.distinct(column));
+        let worth = |column: usize, keys: usize| worth(keys, self.likely_rows(), self.distinct(column), source.keys_max().rows_a_key);
         let mut found: Vec<_> = self.found.iter().flat_map(|filter| value_filters(filter, &terms, source)).collect();
         for filter in &self.late {
             // A filter that cannot be looked at asks for nothing here; the join still applies it to every row.
@@ -264,11 +276,15 @@ impl SourceScan {
         }
         let conditions: Vec<&str> = found.iter().map(|filter| filter.sql.as_str()).collect();
         let shown: Vec<&str> = found.iter().map(|filter| filter.shown.as_str()).collect();
-        Ok(Statement { sql: self.fragment.narrowed(&conditions)?, shown: Some(self.fragment.narrowed(&shown)?), ..statement })
+        let rows_likely = self
+            .likely_rows()
+            .map(|rows| found.iter().map(|filter| filter.keys.map_or(rows, |keys| left(keys, rows, self.distinct(filter.place)))).fold(rows, u64::min));
+        Ok(Statement { sql: self.fragment.narrowed(&conditions)?, shown: Some(self.fragment.narrowed(&shown)?), rows_likely, ..statement })
     }
 
     pub fn statement(&self, run: &QueryRun) -> Statement {
-        Statement { sql: self.fragment.sql.clone(), shown: None, outputs: self.fragment.outputs.clone(), user: run.user.clone(), query_id: run.id }
+        let (sql, outputs) = (self.fragment.sql.clone(), self.fragment.outputs.clone());
+        Statement { sql, shown: None, outputs, user: run.user.clone(), query_id: run.id, rows_likely: self.likely_rows() }
     }
 }
 
@@ -342,16 +358,21 @@ impl ExecutionPlan for SourceScan {
     }
 }
 
-/// Keys are sent when they are no more than the rows that they spare. Each of the column's values is taken to be in as many rows as
-/// any other; where nobody has counted them, each row has its own. Of a handful of rows none is worth it.
-fn worth(keys: usize, likely_rows: Option<u64>, distinct: Option<usize>) -> bool {
+/// Keys are sent when they spare more rows than they cost. Of a handful of rows none is worth it.
+fn worth(keys: usize, likely_rows: Option<u64>, distinct: Option<usize>, rows_a_key: f64) -> bool {
     if keys == 0 || keys > KEYS_MAX {
         return false;
     }
-    let Some(rows) = likely_rows.map(|rows| rows as f64) else { return true };
-    let distinct = distinct.map_or(rows, |distinct| (distinct as f64).clamp(1.0, rows.max(1.0)));
-    let spared = rows * (1.0 - keys as f64 / distinct);
-    rows >= ROWS_WORTH_A_FILTER && spared >= keys as f64
+    let Some(rows) = likely_rows else { return true };
+    let spared = rows - left(keys, rows, distinct).min(rows);
+    rows as f64 >= ROWS_WORTH_A_FILTER && spared as f64 >= keys as f64 * rows_a_key
+}
+
+/// The rows that have one of so many keys. Each of the column's values is taken to be in as many rows as any other; where nobody has
+/// counted them, each row has its own.
+fn left(keys: usize, rows: u64, distinct: Option<usize>) -> u64 {
+    let distinct = distinct.map_or(rows as f64, |distinct| (distinct as f64).clamp(1.0, (rows as f64).max(1.0)));
+    (rows as f64 * (keys as f64 / distinct)).ceil() as u64
 }
 
 /// A source that is not as it was when its tables were listed is looked at again for the next query.
@@ -384,14 +405,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_worth_sending_when_they_spare_more_rows_than_they_are() {
-        assert!(worth(100, Some(20_000), None));
-        assert!(!worth(900, Some(1_000), None), "more keys than half the rows");
-        assert!(!worth(1, Some(400), None), "a handful of rows");
-        assert!(worth(400_000, None, None) && !worth(KEYS_MAX + 1, None, None) && !worth(0, None, None));
+    fn keys_are_worth_sending_when_they_spare_more_rows_than_they_cost() {
+        assert!(worth(100, Some(20_000), None, 1.0));
+        assert!(!worth(900, Some(1_000), None, 1.0), "more keys than half the rows");
+        assert!(!worth(1, Some(400), None, 1.0), "a handful of rows");
+        assert!(worth(400_000, None, None, 1.0) && !worth(KEYS_MAX + 1, None, None, 1.0) && !worth(0, None, None, 1.0));
         // A thousand values in a million rows: 990 of them leave next to nothing out, 300 most of it.
-        assert!(!worth(1_000, Some(1_000_000), Some(1_000)));
-        assert!(worth(300, Some(1_000_000), Some(1_000)));
-        assert!(!worth(9_995, Some(1_000_000), Some(10_000)), "500 rows for 9995 keys");
+        assert!(!worth(1_000, Some(1_000_000), Some(1_000), 1.0));
+        assert!(worth(300, Some(1_000_000), Some(1_000), 1.0));
+        assert!(!worth(9_995, Some(1_000_000), Some(10_000), 1.0), "500 rows for 9995 keys");
+        // Where a key costs as much as four rows, a fifth of the keys spares just what it costs.
+        assert!(worth(190_000, Some(1_000_000), None, 4.0) && !worth(210_000, Some(1_000_000), None, 4.0));
+    }
+
+    #[test]
+    fn rows_that_keys_leave() {
+        assert_eq!(left(34, 1_500_000, None), 34);
+        assert_eq!(left(10, 1_000_000, Some(1_000)), 10_000);
+        assert_eq!(left(1, 0, None), 0);
     }
 }

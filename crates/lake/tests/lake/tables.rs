@@ -205,6 +205,11 @@ async fn a_plan_says_what_it_reads() {
     let whole = table.column_statistics();
     assert_eq!((&whole[0].min, &whole[0].max, whole[0].min_max_exact), (&Some(Literal::Int(0)), &Some(Literal::Int(1999)), true));
     assert_eq!(whole[1].null_count, Some(286));
+    let of_id = |op, value| Predicate::Compare { column: 0, op, literal: Literal::Int(value) };
+    assert!(table.always(&of_id(CompareOp::GreaterOrEqual, 0)) && table.always(&of_id(CompareOp::Less, 2000)) && table.always(&of_id(CompareOp::NotEqual, -1)));
+    assert!(!table.always(&of_id(CompareOp::Greater, 0)) && !table.always(&of_id(CompareOp::Less, 1999)), "one row fails");
+    let of_name = Predicate::Compare { column: 1, op: CompareOp::GreaterOrEqual, literal: Literal::Text(String::new()) };
+    assert!(!table.always(&of_name), "NULL is not at least the least text");
     let dear = Predicate::Compare { column: 2, op: CompareOp::Greater, literal: Literal::Float(400.0) };
     assert_eq!(table.plan(request(&[0], Some(dear))).await.unwrap().files_pruned(), 1, "our writer counts NaN, so floats are pruned as well");
     let words = plan.describe();
@@ -264,6 +269,51 @@ async fn a_filter_that_rules_row_groups_out_saves_reading_them() {
     scan(&table, request(&[1], None), 1, Some(filter.clone())).await.unwrap();
     let batches_of_one_group = 262_144 / 8_192;
     assert_eq!(filter.calls.load(Ordering::Relaxed), batches_of_one_group);
+}
+
+/// Keeps ids that every one of some numbers divides, and amounts below a bound; asked as a whole or by column.
+#[derive(Clone)]
+struct Rare {
+    columns: Vec<usize>,
+    seen: [Arc<AtomicUsize>; 2],
+}
+
+impl BatchFilter for Rare {
+    fn columns(&self) -> Vec<usize> {
+        self.columns.clone()
+    }
+
+    fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray> {
+        let mut kept = vec![true; batch.num_rows()];
+        for (column, array) in self.columns.iter().zip(batch.columns()) {
+            self.seen[*column / 2].fetch_add(batch.num_rows(), Ordering::Relaxed);
+            for (row, kept) in kept.iter_mut().enumerate() {
+                *kept &= match column {
+                    0 => array.as_primitive::<Int64Type>().value(row) % 100 == 0,
+                    _ => array.as_primitive::<arrow::datatypes::Float64Type>().value(row) < 100_000.0,
+                };
+            }
+        }
+        Ok(kept.into())
+    }
+
+    fn stages(&self) -> Result<Vec<Arc<dyn BatchFilter>>> {
+        Ok(self.columns.iter().map(|column| Arc::new(Self { columns: vec![*column], ..self.clone() }) as Arc<dyn BatchFilter>).collect())
+    }
+}
+
+#[tokio::test]
+async fn a_filter_in_stages_decodes_later_columns_for_the_rows_that_are_left() {
+    let test = TestLake::new().await;
+    let rows = events(0..1_000_000);
+    test.lake.create_table_as(spec("t", &rows), stream(vec![rows])).await.unwrap();
+    let filter = Rare { columns: vec![0, 2], seen: Default::default() };
+    let kept = scan(&test.table("t").await, request(&[0, 3], None), 1, Some(Arc::new(filter.clone()))).await.unwrap();
+    assert_eq!(sorted(&kept), (0..400_000).step_by(100).collect::<Vec<_>>());
+    let [ids, amounts] = filter.seen.map(|seen| seen.load(Ordering::Relaxed));
+    assert_eq!(ids, 1_000_000);
+    // The first row group is read in full, to see what the filter keeps.
+    assert_eq!(amounts, 262_144 + (262_144..1_000_000).step_by(4).filter(|id| id % 100 == 0).count());
 }
 
 #[tokio::test]

@@ -42,7 +42,8 @@ mod tests {
     #[test]
     fn a_name_cannot_leave_the_comment() {
         let query_id = QueryId::fresh();
-        let statement = Statement { sql: "SELECT 1".to_owned(), shown: None, outputs: Vec::new(), user: UserName::new("a*/ DROP'\\ß"), query_id };
+        let statement =
+            Statement { sql: "SELECT 1".to_owned(), shown: None, outputs: Vec::new(), user: UserName::new("a*/ DROP'\\ß"), query_id, rows_likely: None };
         assert_eq!(attributed(&statement), format!("/* weir user=a___DROP__ß query={query_id} */ SELECT 1"));
     }
 

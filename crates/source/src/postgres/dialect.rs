@@ -59,7 +59,7 @@ impl Dialect for PostgresDialect {
 
     /// An array is one value, hashed by the server; a text may have a gigabyte.
     fn keys_max(&self) -> KeysMax {
-        KeysMax { list: usize::MAX, text_bytes: 64 * 1024 * 1024 }
+        KeysMax { list: usize::MAX, text_bytes: 64 * 1024 * 1024, rows_a_key: 1.0 }
     }
 
     /// Arrays hold NULLs equal, and unlike an OR their equality can be hashed.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One statement from its text to its batches: preamble, check of the column types, COPY or rows, cancel, clean end.
+//! Many rows come by COPY, which costs the server least for each of them, but tells no types: the statement is described first, and so
+//! parsed twice. A statement of which few rows are likely is parsed once, and its rows come with their types.
 
 use super::failure;
 use super::framing::{Batches, CopyRows, Progress, Sink};
@@ -9,11 +11,12 @@ use super::value::{self, Policies};
 use crate::{BatchStream, Fetched, Statement};
 use arrow::array::RecordBatch;
 use bytes::Bytes;
-use futures::StreamExt;
+use futures::{Stream, StreamExt};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 use tokio_postgres::types::{FromSql, Type};
+use tokio_postgres::{Column, Row};
 use tokio_util::sync::CancellationToken;
 use weir_base::limits::{BATCHES_IN_FLIGHT_MAX, CANCEL_GRACE_MS};
 use weir_base::{AsOf, Error, ErrorCode, Result, SourceName};
@@ -21,6 +24,9 @@ use weir_guard::{Meter, Outcome, Permit};
 
 /// Messages taken from the protocol layer in one go, before cancels and budgets are looked at again.
 const MESSAGES_AT_ONCE: usize = 512;
+
+/// Up to so many likely rows, a second parse of the statement costs the server more than COPY saves it.
+const FEW_ROWS: u64 = 1_000;
 
 /// How often a statement that a replica's recovery cancelled is run again, as long as none of its rows has left.
 const RECOVERY_RETRIES_MAX: usize = 2;
@@ -70,9 +76,9 @@ impl Fetcher {
                 biased;
                 () = cancel.cancelled() => return Err(Stop::Abandon(failure::cancelled(&self.pool.opener().source))),
                 () = outlet.unread() => return Err(Stop::Unread),
-                started = self.prepare(&lease, &statement) => started.map_err(Prepared::into_stop)?,
+                started = self.prepare(&lease, &statement, false) => started.map_err(Prepared::into_stop)?,
             };
-            self.stream(&lease, Started { in_transaction: true, ..started }, &mut outlet).await
+            self.stream(&lease, &statement, Started { in_transaction: true, ..started }, &mut outlet).await
         };
         let stopped = attempt.await.map_err(Stop::abandoned);
         end(stopped, meter, lease, outlet).await;
@@ -110,21 +116,23 @@ impl Fetcher {
             () = outlet.unread() => return Err(Stop::Unread),
             started = self.start(lease, statement) => started?,
         };
-        self.stream(lease, started, outlet).await
+        self.stream(lease, statement, started, outlet).await
     }
 
     /// Preamble and description, in one round trip. A session from the pool that turns out to be dead is replaced once.
     async fn start(&self, lease: &mut Lease, statement: &Statement) -> std::result::Result<Started, Stop> {
-        match self.prepare(lease, statement).await {
+        let few = statement.rows_likely.is_some_and(|rows| rows <= FEW_ROWS);
+        match self.prepare(lease, statement, few).await {
             Err(Prepared::Lost(_)) if !lease.fresh() => {}
             prepared => return prepared.map_err(Prepared::into_stop),
         }
         let permit = lease.take_over().await.map_err(Stop::Failed)?;
         *lease = self.pool.lease_fresh(permit, false).await.map_err(Stop::Failed)?;
-        self.prepare(lease, statement).await.map_err(Prepared::into_stop)
+        self.prepare(lease, statement, few).await.map_err(Prepared::into_stop)
     }
 
-    async fn prepare(&self, lease: &Lease, statement: &Statement) -> std::result::Result<Started, Prepared> {
+    /// `few` is whether the statement is left to be described with its rows.
+    async fn prepare(&self, lease: &Lease, statement: &Statement, few: bool) -> std::result::Result<Started, Prepared> {
         let source = &self.pool.opener().source;
         let session = lease.session().map_err(Prepared::Failed)?;
         let began = Instant::now();
@@ -136,24 +144,32 @@ impl Fetcher {
         };
         let text = format!("{note}{}", statement.sql);
         let by_copy = session.flavour == Flavour::Postgres;
+        let few = few && by_copy;
+        let described = async { if few { Ok(None) } else { session.client.prepare(&text).await.map(Some) } };
         let copy_text = format!("{note}COPY ({}) TO STDOUT (FORMAT binary)", statement.sql);
-        let copy = async { if by_copy { session.client.prepare(&copy_text).await.map(Some) } else { Ok(None) } };
-        let (preamble, described, copy) = tokio::join!(session.preamble(&name), session.client.prepare(&text), copy);
+        let copy = async { if by_copy && !few { session.client.prepare(&copy_text).await.map(Some) } else { Ok(None) } };
+        let (preamble, described, copy) = tokio::join!(session.preamble(&name), described, copy);
         let preamble = preamble.map_err(failed)?;
         if preamble.in_recovery == Some(false) && !self.primary_allowed {
             return Err(Prepared::Failed(primary_refused(source, session.endpoint())));
         }
-        let described = described.map_err(failed)?;
-        let copy = copy.map_err(failed)?;
-        let wires: Vec<Type> = described.columns().iter().map(|column| column.type_().clone()).collect();
-        let sinks = self.sinks(source, statement, &wires).map_err(Prepared::Failed)?;
+        let (described, copy) = (described.map_err(failed)?, copy.map_err(failed)?);
+        let sinks = match &described {
+            Some(described) => self.sinks(source, statement, described.columns()).map_err(Prepared::Failed)?,
+            None => Vec::new(),
+        };
+        let way = match (described, copy) {
+            (_, Some(copy)) => Way::Copy(copy),
+            (Some(described), None) => Way::Rows(described),
+            (None, None) => Way::FewRows(text),
+        };
         let as_of = as_of(source, &preamble).map_err(Prepared::Failed)?;
-        let batches = Batches::new(statement.schema(), sinks);
-        Ok(Started { as_of, batches, began, described, copy, in_transaction: false })
+        Ok(Started { as_of, batches: Batches::new(statement.schema(), sinks), began, way, in_transaction: false })
     }
 
     /// A reader for each column. Error: the server returns other columns than the engine was told, which is a bug here or a changed table.
-    fn sinks(&self, source: &SourceName, statement: &Statement, wires: &[Type]) -> Result<Vec<Sink>> {
+    fn sinks(&self, source: &SourceName, statement: &Statement, columns: &[Column]) -> Result<Vec<Sink>> {
+        let wires: Vec<&Type> = columns.iter().map(Column::type_).collect();
         if wires.len() != statement.outputs.len() {
             return Err(Error::internal(format!("source {source} returns another number of columns than expected")).with_detail(format!(
                 "{} instead of {}",
@@ -161,7 +177,7 @@ impl Fetcher {
                 statement.outputs.len()
             )));
         }
-        let sink = |(wire, output): (&Type, &crate::OutputColumn)| {
+        let sink = |(wire, output): (&&Type, &crate::OutputColumn)| {
             let reader = value::reader(wire, &output.data_type, self.policies).ok_or_else(|| {
                 Error::new(ErrorCode::TypeMismatch, format!("source {source} returns another type than expected"))
                     .with_detail(format!("column {} arrives as {} and is wanted as {}", output.label, wire.name(), output.data_type))
@@ -173,13 +189,14 @@ impl Fetcher {
     }
 
     /// Reads the result to its end.
-    async fn stream(&self, lease: &Lease, mut started: Started, outlet: &mut Outlet) -> std::result::Result<(), Stop> {
+    async fn stream(&self, lease: &Lease, statement: &Statement, mut started: Started, outlet: &mut Outlet) -> std::result::Result<(), Stop> {
         outlet.as_of = Some(started.as_of);
         let cancel = lease.permit().map_err(Stop::Failed)?.cancel_token().clone();
         let read = async {
-            match started.copy.take() {
-                Some(copy) => self.copy(lease, &copy, &mut started, outlet).await,
-                None => self.rows(lease, &mut started, outlet).await,
+            match started.way.clone() {
+                Way::Copy(copy) => self.copy(lease, &copy, &mut started, outlet).await,
+                Way::Rows(described) => self.rows(lease, &described, &mut started, outlet).await,
+                Way::FewRows(text) => self.few_rows(lease, statement, &text, &mut started, outlet).await,
             }
         };
         tokio::select! {
@@ -218,22 +235,50 @@ impl Fetcher {
     }
 
     /// The extended protocol's own rows, for servers without binary COPY; inside a read-only transaction, since their settings cannot be relied on.
-    async fn rows(&self, lease: &Lease, started: &mut Started, outlet: &mut Outlet) -> std::result::Result<(), Stop> {
+    async fn rows(&self, lease: &Lease, described: &tokio_postgres::Statement, started: &mut Started, outlet: &mut Outlet) -> std::result::Result<(), Stop> {
         let client = &lease.session().map_err(Stop::Failed)?.client;
         let opening = async {
             client.batch_execute("BEGIN READ ONLY").await?;
-            client.query_raw(&started.described, std::iter::empty::<i32>()).await
+            client.query_raw(described, std::iter::empty::<i32>()).await
         };
         let opened = self.patiently(outlet, opening).await?;
         let abandoned = |error: tokio_postgres::Error, began: Instant| self.statement_failed(&error, began).abandoned();
-        let stream = opened.map_err(|error| abandoned(error, started.began))?.ready_chunks(MESSAGES_AT_ONCE);
+        let rows = opened.map_err(|error| abandoned(error, started.began))?;
+        self.take_rows(lease, rows, started, outlet).await.map_err(Stop::abandoned)?;
+        client.batch_execute("COMMIT").await.map_err(|error| abandoned(error, started.began))?;
+        self.finish(lease, started, outlet).await
+    }
+
+    /// Parsed, described and run in one go. What comes back is checked with the first row.
+    async fn few_rows(&self, lease: &Lease, statement: &Statement, text: &str, started: &mut Started, outlet: &mut Outlet) -> std::result::Result<(), Stop> {
+        let client = &lease.session().map_err(Stop::Failed)?.client;
+        let opened = self.patiently(outlet, client.query_typed_raw(text, std::iter::empty::<(i32, Type)>())).await?;
+        let rows = opened.map_err(|error| self.statement_failed(&error, started.began))?.peekable();
+        tokio::pin!(rows);
+        if let Some(Ok(first)) = self.patiently(outlet, rows.as_mut().peek()).await? {
+            let sinks = self.sinks(&self.pool.opener().source, statement, first.columns()).map_err(Stop::Abandon)?;
+            started.batches = Batches::new(statement.schema(), sinks);
+        }
+        self.take_rows(lease, rows, started, outlet).await?;
+        self.finish(lease, started, outlet).await
+    }
+
+    async fn take_rows(
+        &self,
+        lease: &Lease,
+        rows: impl Stream<Item = std::result::Result<Row, tokio_postgres::Error>>,
+        started: &mut Started,
+        outlet: &mut Outlet,
+    ) -> std::result::Result<(), Stop> {
+        let failed = |error: tokio_postgres::Error, began: Instant| self.statement_failed(&error, began);
+        let stream = rows.ready_chunks(MESSAGES_AT_ONCE);
         tokio::pin!(stream);
         while let Some(chunk) = self.patiently(outlet, stream.next()).await? {
             self.check_leave(lease)?;
             for row in chunk {
-                let row = row.map_err(|error| abandoned(error, started.began))?;
+                let row = row.map_err(|error| failed(error, started.began))?;
                 for column in 0..started.batches.columns() {
-                    let Raw(raw) = row.try_get(column).map_err(|error| abandoned(error, started.began))?;
+                    let Raw(raw) = row.try_get(column).map_err(|error| failed(error, started.began).abandoned())?;
                     started.batches.append(column, raw).map_err(Stop::Abandon)?;
                 }
                 started.batches.end_row();
@@ -242,8 +287,7 @@ impl Fetcher {
                 }
             }
         }
-        client.batch_execute("COMMIT").await.map_err(|error| abandoned(error, started.began))?;
-        self.finish(lease, started, outlet).await
+        Ok(())
     }
 
     /// The last batch, and the head if there was none.
@@ -289,13 +333,23 @@ impl Fetcher {
     }
 }
 
-/// A statement that the server has described.
+/// How the rows come.
+#[derive(Clone)]
+enum Way {
+    /// By COPY, for which there is a statement of its own.
+    Copy(tokio_postgres::Statement),
+    /// As rows of a statement that the server has described.
+    Rows(tokio_postgres::Statement),
+    /// As rows of this text, which describes itself.
+    FewRows(String),
+}
+
+/// A statement that is ready to run.
 struct Started {
     as_of: AsOf,
     batches: Batches,
     began: Instant,
-    described: tokio_postgres::Statement,
-    copy: Option<tokio_postgres::Statement>,
+    way: Way,
     /// A transaction is open that ends with the rows.
     in_transaction: bool,
 }

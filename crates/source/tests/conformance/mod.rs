@@ -65,8 +65,19 @@ impl Subject {
         self.source.dialect().table(&self.schema, name)
     }
 
+    /// Asked twice, as a source may take another way where few rows are likely: the rows, or what goes wrong, are the same.
     pub async fn fetch(&self, sql: &str, outputs: &[(&str, DataType)]) -> Result<RecordBatch> {
-        let statement = statement(sql, outputs);
+        let fetched = self.fetch_likely(sql, outputs, None).await;
+        match (&fetched, &self.fetch_likely(sql, outputs, Some(1)).await) {
+            (Ok(rows), Ok(few)) => assert_eq!(rows, few, "{sql}"),
+            (Err(error), Err(of_few)) => assert_eq!((error.code(), error.message()), (of_few.code(), of_few.message()), "{sql}"),
+            (one, two) => panic!("{sql}: {one:?}, and {two:?} where few rows are likely"),
+        }
+        fetched
+    }
+
+    async fn fetch_likely(&self, sql: &str, outputs: &[(&str, DataType)], rows_likely: Option<u64>) -> Result<RecordBatch> {
+        let statement = Statement { rows_likely, ..statement(sql, outputs) };
         let schema = statement.schema();
         let fetched = self.source.fetch(self.permit().await, statement).await?;
         let batches: Vec<RecordBatch> = fetched.batches.try_collect().await?;
@@ -89,7 +100,14 @@ impl Subject {
 
 pub fn statement(sql: &str, outputs: &[(&str, DataType)]) -> Statement {
     let output = |(name, data_type): &(&str, DataType)| OutputColumn { name: (*name).into(), data_type: data_type.clone(), label: format!("subject.t.{name}") };
-    Statement { sql: sql.to_owned(), shown: None, outputs: outputs.iter().map(output).collect(), user: UserName::new("ana"), query_id: QueryId::fresh() }
+    Statement {
+        sql: sql.to_owned(),
+        shown: None,
+        outputs: outputs.iter().map(output).collect(),
+        user: UserName::new("ana"),
+        query_id: QueryId::fresh(),
+        rows_likely: None,
+    }
 }
 
 /// Waits for a condition, asking often, until the deadline.

@@ -113,7 +113,7 @@ pub fn statement(sql: &str, types: &[DataType]) -> Statement {
         data_type: data_type.clone(),
         label: format!("billing.t.c{index}"),
     });
-    Statement { sql: sql.to_owned(), shown: None, outputs: outputs.collect(), user: UserName::new("ana"), query_id: QueryId::fresh() }
+    Statement { sql: sql.to_owned(), shown: None, outputs: outputs.collect(), user: UserName::new("ana"), query_id: QueryId::fresh(), rows_likely: None }
 }
 
 pub fn texts(batch: &RecordBatch) -> Vec<Vec<String>> {
