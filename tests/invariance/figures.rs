@@ -25,6 +25,10 @@ pub struct Figures {
     pub with_truth: usize,
     /// Those where one of the two has no room for a number that the other has room for.
     pub beyond: usize,
+    /// Those where the truth computes, and fails at, what the answer does not depend on.
+    pub computed_by_truth_alone: usize,
+    /// Those of which PostgreSQL 15 is known to take other first rows.
+    pub sets_cut: usize,
     pub statements: usize,
     /// Queries that one statement of one source answers.
     pub whole: usize,
@@ -41,6 +45,8 @@ impl Figures {
         self.refused += other.refused;
         self.with_truth += other.with_truth;
         self.beyond += other.beyond;
+        self.computed_by_truth_alone += other.computed_by_truth_alone;
+        self.sets_cut += other.sets_cut;
         self.statements += other.statements;
         self.whole += other.whole;
         self.differences += other.differences;
@@ -89,13 +95,15 @@ impl Figures {
         let pushed: usize = self.pushed.values().sum();
         let mut page = String::from("| | |\n|---|---:|\n");
         let (share, wide_share) = self.shares();
-        let lines: [(&str, String); 12] = [
+        let lines: [(&str, String); 14] = [
             ("queries", self.queries.to_string()),
             ("answered with rows", self.with_rows.to_string()),
             ("the same error in each way", self.errors.to_string()),
             ("refused by Weir (0A000), in each way", self.refused.to_string()),
             ("compared with PostgreSQL alone", self.with_truth.to_string()),
             ("where numbers are too large for one of the two, and it says so", self.beyond.to_string()),
+            ("where PostgreSQL fails at a number that the answer does not depend on", self.computed_by_truth_alone.to_string()),
+            ("where PostgreSQL 15 sorts grouping sets in a wrong order before it takes the first rows", self.sets_cut.to_string()),
             ("differences", self.differences.to_string()),
             ("statements sent with push-down on", self.statements.to_string()),
             ("queries answered by one statement of one source", self.whole.to_string()),

@@ -43,6 +43,15 @@ static SETUPS: AtomicUsize = AtomicUsize::new(0);
 const TYPES: &str = "CREATE TYPE mood AS ENUM ('sad', 'ok', 'Happy');
     CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level2', deterministic = false);";
 
+/// A view of a table in which whole numbers have all the digits that they need.
+const WIDE: &str = "CREATE SCHEMA wide;
+    CREATE FUNCTION widen(name text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+        EXECUTE (SELECT format('CREATE VIEW wide.%I AS SELECT %s FROM %I', name, string_agg(CASE WHEN atttypid IN ('int2'::regtype, 'int4'::regtype,
+            'int8'::regtype) THEN format('%I::numeric AS %I', attname, attname) ELSE format('%I', attname) END, ', ' ORDER BY attnum), name)
+            FROM pg_attribute WHERE attrelid = name::regclass AND attnum > 0);
+        RETURN name;
+    END $$;";
+
 async fn prepare() {
     let postgres = postgres().await;
     let create = [
@@ -55,6 +64,7 @@ async fn prepare() {
     for database in [DATABASE, ICU_DATABASE, TRUTH_DATABASE] {
         postgres.run(database, TYPES).await.expect("types");
     }
+    postgres.run(TRUTH_DATABASE, WIDE).await.expect("a schema");
     mariadb().await.run(DATABASE, "SELECT 1;").await.expect("a database");
 }
 
@@ -170,6 +180,13 @@ impl Loaded {
     /// The query as the truth reads it.
     pub fn truth(&self, sql: &str) -> String {
         self.written(sql, |_, name| name.to_owned())
+    }
+
+    /// The query as the truth reads it where whole numbers never end, and what makes that so, and unmakes it.
+    pub fn wide_truth(&self, sql: &str) -> (String, String, String) {
+        let each = |write: fn(&String) -> String| self.names.values().map(|(_, name)| write(name)).collect::<Vec<_>>().join("; ");
+        let asked = self.written(sql, |_, name| format!("wide.{name}"));
+        (each(|name| format!("SELECT widen('{name}')")), asked, each(|name| format!("DROP VIEW wide.{name}")))
     }
 
     fn written(&self, sql: &str, spelled: impl Fn(Place, &str) -> String) -> String {

@@ -23,6 +23,9 @@ const BEYOND_WEIR: &[&str] = &[
     "is out of the range of the type it is cast to",
 ];
 
+/// Before version 18 PostgreSQL sorts what it groups by several sets in a wrong order where a join makes keys equal, or a condition constant.
+const SETS: &[&str] = &["GROUPING SETS (", "ROLLUP (", "CUBE ("];
+
 /// Sessions that are asked the same.
 pub struct Trial {
     off: Asker,
@@ -85,7 +88,16 @@ impl Trial {
         }
         let truth = self.truth.ask(&loaded.truth(sql)).await;
         figures.with_truth += 1;
-        if true_to(&off, &truth, ordered) {
+        let sets = SETS.iter().any(|word| sql.contains(word));
+        if true_to(&off, &truth, ordered && !sets) {
+            return None;
+        }
+        if truth.code() == Some("22003") && matches!(off, Told::Rows { .. }) && true_to(&off, &self.wide_truth(loaded, sql).await, ordered && !sets) {
+            figures.computed_by_truth_alone += 1;
+            return None;
+        }
+        if sets && sql.contains(" LIMIT ") && matches!((&off, &truth), (Told::Rows { .. }, Told::Rows { .. })) {
+            figures.sets_cut += 1;
             return None;
         }
         if !documented(&off, &truth) {
@@ -96,6 +108,15 @@ impl Trial {
             eprintln!("beyond: {} {off:?} {truth:?}", loaded.weir(sql));
         }
         None
+    }
+
+    /// The truth where whole numbers have no largest one: what PostgreSQL computes and nobody asked for is no error there.
+    async fn wide_truth(&mut self, loaded: &Loaded, sql: &str) -> Told {
+        let (widen, asked, narrow) = loaded.wide_truth(sql);
+        self.truth.ask(&widen).await;
+        let told = self.truth.ask(&asked).await;
+        self.truth.ask(&narrow).await;
+        told
     }
 
     /// Prints all answers and the plan.

@@ -128,3 +128,78 @@ async fn keys_travel_over_three_places() {
     assert_eq!(world.rows(sql).await, [["20", "n100"]]);
     assert_eq!((moved(&world, "app", sql).await, moved(&world, "billing", sql).await), (20, 20));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_reach_a_statement_over_two_tables() {
+    let server = postgres().await;
+    server
+        .run(
+            "keys_joined",
+            "CREATE TABLE sold (id int PRIMARY KEY, customer int NOT NULL, amount numeric(10,2) NOT NULL);
+             INSERT INTO sold SELECT n, n % 1000, n FROM generate_series(1, 100000) n;
+             CREATE TABLE customer (id int PRIMARY KEY, name text NOT NULL, region text NOT NULL);
+             INSERT INTO customer SELECT n, 'name ' || n, 'region ' || n % 5 FROM generate_series(0, 999) n;
+             VACUUM ANALYZE",
+        )
+        .await
+        .unwrap();
+    let world = World::builder().source("app", "postgres", &server.url("keys_joined")).start().await;
+    world.rows("CREATE SCHEMA lake.joined").await;
+    world.rows("CREATE TABLE lake.joined.wanted AS SELECT id * 1999 AS id, id AS line FROM app.public.sold WHERE id <= 50").await;
+    for (rows, sql) in [
+        (50, "SELECT c.name, s.amount, w.line FROM lake.joined.wanted w JOIN app.public.sold s ON s.id = w.id JOIN app.public.customer c ON c.id = s.customer"),
+        (
+            50,
+            "SELECT c.region, count(*), sum(s.amount) FROM lake.joined.wanted w JOIN app.public.sold s ON s.id = w.id JOIN app.public.customer c ON c.id = s.customer GROUP BY c.region",
+        ),
+        (
+            50,
+            "SELECT w.line, j.name FROM lake.joined.wanted w JOIN (SELECT s.id, c.name FROM app.public.sold s JOIN app.public.customer c ON c.id = s.customer WHERE s.amount > 1) j ON j.id = w.id",
+        ),
+        (
+            50,
+            "SELECT w.line, j.total FROM lake.joined.wanted w JOIN (SELECT s.id, sum(s.amount) AS total FROM app.public.sold s GROUP BY s.id) j ON j.id = w.id",
+        ),
+        (50, "SELECT w.line, s.amount FROM lake.joined.wanted w LEFT JOIN app.public.sold s ON s.id = w.id"),
+        (50, "SELECT s.id, s.amount FROM app.public.sold s WHERE s.id IN (SELECT id FROM lake.joined.wanted)"),
+        (47, "SELECT s.id, s.amount FROM app.public.sold s WHERE EXISTS (SELECT 1 FROM lake.joined.wanted w WHERE w.id = s.id AND w.line > 3)"),
+        (50, "SELECT w.line, s.amount FROM lake.joined.wanted w JOIN app.public.sold s ON s.id = w.id AND s.customer = w.id % 1000"),
+    ] {
+        let sql = format!("{sql} ORDER BY 1, 2");
+        assert_eq!(moved(&world, "app", &sql).await, rows, "{sql}");
+        world.every_way(&sql).await.expect("the same in every way");
+    }
+}
+
+/// What a subquery of one row finds goes to the source of the table that is compared with it.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_subquery_finds_goes_to_the_source() {
+    let server = postgres().await;
+    let script = "CREATE TABLE sold (id int PRIMARY KEY, day date NOT NULL, amount numeric(10,2) NOT NULL, note text COLLATE \"C\");
+        INSERT INTO sold SELECT n, date '2026-01-01' + n % 300, n % 1000, 'note ' || n FROM generate_series(1, 20000) n; VACUUM ANALYZE";
+    server.run("found", script).await.unwrap();
+    let world = World::builder().source("app", "postgres", &server.url("found")).start().await;
+    world.rows("CREATE SCHEMA lake.found").await;
+    world.rows("CREATE TABLE lake.found.marks AS SELECT id, day, amount FROM app.public.sold WHERE id IN (19990, 500)").await;
+    for (rows, sql) in [
+        (10, "SELECT id FROM app.public.sold WHERE id > (SELECT max(id) FROM lake.found.marks)"),
+        (1, "SELECT id, note FROM app.public.sold WHERE id = (SELECT min(id) FROM lake.found.marks)"),
+        (67, "SELECT count(*), sum(amount) FROM app.public.sold WHERE day = (SELECT max(day) FROM lake.found.marks)"),
+        (20, "SELECT id FROM app.public.sold WHERE amount = (SELECT max(amount) FROM lake.found.marks)"),
+        (0, "SELECT id FROM app.public.sold WHERE id > (SELECT max(id) FROM lake.found.marks WHERE id < 0)"),
+    ] {
+        let sql = format!("{sql} ORDER BY 1");
+        assert_eq!(moved(&world, "app", &sql).await, rows, "{sql}");
+        world.every_way(&sql).await.expect("the same in every way");
+    }
+    // Of the same source: what it finds there is one row more.
+    let sql = "SELECT id, note FROM app.public.sold WHERE id = (SELECT max(id) FROM app.public.sold)";
+    assert_eq!(world.rows(sql).await, [["20000", "note 20000"]]);
+    assert_eq!(moved(&world, "app", sql).await, 2);
+    let told = world.explain(&format!("ANALYZE {sql}")).await;
+    assert!(told.contains("app was asked for id beside the value that a subquery found"), "{told}");
+    assert!(told.contains("(subquery): its subquery runs first"), "{told}");
+    let logged =
+        world.value("SELECT sql FROM system.query_sources WHERE source = 'app' AND sql LIKE '%subquery found%' ORDER BY started_at DESC LIMIT 1").await;
+    assert!(!logged.contains("20000"), "{logged}");
+}

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Scenarios: what a question over several systems does, on real servers.
 
+mod as_in_postgres;
 mod as_text;
+mod awaited;
 mod cancels;
 mod degraded;
 mod faults;

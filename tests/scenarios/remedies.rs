@@ -48,7 +48,7 @@ async fn a_change_at_the_source_that_was_advised_works() {
             "app",
             "numeric",
             "SELECT id FROM app.public.texts WHERE any_number = 7.5",
-            "ALTER TABLE \"public\".\"texts\" ALTER COLUMN \"any_number\" TYPE numeric(38, 10)",
+            "ALTER TABLE \"public\".\"texts\" ALTER COLUMN \"any_number\" TYPE numeric(38, 18)",
         ),
         (
             "billing",

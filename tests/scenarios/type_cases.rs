@@ -411,24 +411,39 @@ async fn what_is_not_known_stays_here() {
     for column in columns {
         let texts = world.every_way(&format!("SELECT {column} FROM app.public.o WHERE id = 1")).await.unwrap_or_else(|error| panic!("{column}: {error:?}"));
         let text = texts[0][0].replace('\'', "''");
-        for condition in [
-            format!("{column} = '{text}'"),
-            format!("{column} IN ('{text}', 'zz')"),
+        let mut conditions = vec![
             format!("{column} LIKE '%'"),
             format!("{column} ~ '.'"),
             format!("lower({column}) = lower('{text}')"),
-            format!("{column} >= '' AND {column} IS NOT NULL"),
+            format!("{column}::text >= '' AND {column} IS NOT NULL"),
             format!("starts_with({column}, left('{text}', 1))"),
-            format!("coalesce({column}, 'zz') <> 'zz'"),
-        ] {
+        ];
+        // An amount has several texts, and an address is read as one.
+        if column != "cash" {
+            conditions.push(format!("{column} = '{text}'"));
+        }
+        if !["cash", "net"].contains(&column) {
+            conditions.push(format!("{column} IN ('{text}', 'zz')"));
+            conditions.push(format!("coalesce({column}, 'zz') <> 'zz'"));
+        }
+        let ordered = !["cash", "range_", "multi", "lsn", "tz"].contains(&column);
+        if ordered && column != "net" {
+            conditions.push(format!("{column} >= '' AND {column} IS NOT NULL"));
+        }
+        for condition in conditions {
             agree(&world, &[(&format!("SELECT id FROM app.public.o WHERE {condition}"), "1")]).await;
+        }
+        let by_it = format!("SELECT id FROM app.public.o ORDER BY {column} DESC LIMIT 1");
+        match ordered {
+            true => agree(&world, &[(&by_it, "2")]).await,
+            // Their order is not that of their letters.
+            false => assert_eq!(world.every_way(&by_it).await.unwrap_err().code(), ErrorCode::Unsupported, "{column}"),
         }
         agree(
             &world,
             &[
                 (&format!("SELECT id FROM app.public.o WHERE {column} IS NULL"), "2"),
                 (&format!("SELECT count(DISTINCT {column}), count(*) FROM app.public.o"), "1|2"),
-                (&format!("SELECT id FROM app.public.o ORDER BY {column} DESC LIMIT 1"), "2"),
                 (&format!("SELECT a.id FROM app.public.o a JOIN app.public.o b ON a.{column} = b.{column}"), "1"),
             ],
         )

@@ -61,6 +61,20 @@ pub enum ErrorCode {
     TypeMismatch,
     /// A column that is neither grouped nor aggregated.
     NotGrouped,
+    /// A window function or a frame where there can be none.
+    MisplacedWindow,
+    /// Something of another kind than is needed: a window function without OVER, a value in the place of a list.
+    WrongKind,
+    /// A position, or a number of columns, that does not fit what is selected.
+    BadPosition,
+    /// An escape of a pattern that is no single character.
+    BadEscape,
+    /// A LIMIT or OFFSET below zero.
+    BadLimit,
+    /// A cast between types that have none.
+    NoCast,
+    /// A name that is given twice in one query.
+    DuplicateName,
     /// A subquery that stands for one value gives several.
     SeveralRows,
     /// Division by zero.
@@ -101,7 +115,7 @@ pub enum Blame {
 }
 
 impl ErrorCode {
-    pub const ALL: [Self; 38] = [
+    pub const ALL: [Self; 45] = [
         Self::OverBudget,
         Self::NoPermit,
         Self::SourceUnreachable,
@@ -128,6 +142,13 @@ impl ErrorCode {
         Self::MomentOutOfRange,
         Self::TypeMismatch,
         Self::NotGrouped,
+        Self::MisplacedWindow,
+        Self::WrongKind,
+        Self::BadPosition,
+        Self::BadEscape,
+        Self::BadLimit,
+        Self::NoCast,
+        Self::DuplicateName,
         Self::SeveralRows,
         Self::DivisionByZero,
         Self::AlreadyExists,
@@ -176,6 +197,13 @@ impl ErrorCode {
             Self::MomentOutOfRange => "22008",
             Self::TypeMismatch => "42804",
             Self::NotGrouped => "42803",
+            Self::MisplacedWindow => "42P20",
+            Self::WrongKind => "42809",
+            Self::BadPosition => "42P10",
+            Self::BadEscape => "22025",
+            Self::BadLimit => "2201W",
+            Self::NoCast => "42846",
+            Self::DuplicateName => "42712",
             Self::SeveralRows => "21000",
             Self::DivisionByZero => "22012",
             Self::AlreadyExists => "42P07",

@@ -3,6 +3,7 @@
 
 use crate::bind::names::SYSTEM;
 use crate::bind::{Bound, Command, bind, bind_open, check_count, classify, parse, split};
+use crate::errors::from_datafusion;
 use crate::pg_catalog::Catalogs;
 use crate::plan::plan;
 use crate::registry::Registry;
@@ -12,6 +13,7 @@ use crate::shared::Shared;
 use crate::{EngineParts, admit, complete, execute, explain, parameters, secure, settings, verify, write};
 use arrow::datatypes::{DataType, Schema, SchemaRef};
 use async_trait::async_trait;
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::sql::sqlparser::ast::Statement;
 use std::sync::Arc;
 use weir_api::{Answer, Parameter, PlanReport, Prepared, Query, QueryService, QueryStatus, Readiness, Session};
@@ -119,8 +121,19 @@ async fn prepared_question(planning: &PlanningSession<'_>, statement: Statement,
     let bound = bind_open(planning, statement, declared).await?;
     let authorized = secure::secure(bound, planning.principal)?;
     let bound: &Bound = authorized.plan();
-    let schema: SchemaRef = bound.names.show(&Arc::new(bound.plan.schema().as_arrow().clone()));
+    let schema: SchemaRef = bound.names.show(&told_schema(bound)?);
     Ok(Prepared { parameters: parameters::told_types(bound)?, schema, returns_rows: true })
+}
+
+/// The columns with the types in which they will be sent, such as that in which the parts of a UNION meet.
+fn told_schema(bound: &Bound) -> Result<SchemaRef> {
+    let schema = |plan: &LogicalPlan| Arc::new(plan.schema().as_arrow().clone());
+    match bound.state.analyzer().execute_and_check(bound.plan.clone(), bound.state.config_options(), |_, _| {}) {
+        Ok(typed) => Ok(schema(&typed)),
+        // What a parameter without a value is compared with can be wrong for it only then.
+        Err(_) if bound.parameter_count > 0 => Ok(schema(&bound.plan)),
+        Err(error) => Err(from_datafusion(error)),
+    }
 }
 
 /// A command, with the types of its parameters.

@@ -2,6 +2,7 @@
 //! Explain: the same stages in words. Nothing is explained that is not also what runs.
 
 use crate::bind::{Bound, Explain, ExplainFormat, bind};
+use crate::plain_words::{in_sql, plainly};
 use crate::plan::plan_to_tell;
 use crate::push_down::addressed;
 use crate::residual::{Leaves, Physical};
@@ -64,9 +65,12 @@ fn actual(planning: &PlanningSession<'_>, plan: &Arc<dyn ExecutionPlan>) -> Vec<
         .filter(|reading| several(&reading.source))
         .map(|reading| format!("            {}: {} rows, {}, by {}", reading.source, reading.rows, ByteSize(reading.bytes), reading.sql.replace('\n', " ")));
     let keys = planning.run.keys_sent().into_iter().map(|sent| {
+        let Some(count) = sent.keys else {
+            return format!("            {} was asked for {} beside the value that a subquery found", sent.source, sent.column);
+        };
         let origin = key_use::origin(plan, &sent).into_iter().collect::<Vec<_>>().join(", ");
         let from = if origin.is_empty() { String::new() } else { format!(", found in {origin}") };
-        format!("            {} was asked for {} keys of {}{from}", sent.source, sent.keys, sent.column)
+        format!("            {} was asked for {} keys of {}{from}", sent.source, count, sent.column)
     });
     let sources = receipt.sources.iter().map(|source| {
         let forecast = source.forecast_rows.map(|rows| format!(" (forecast {rows})")).unwrap_or_default();
@@ -113,7 +117,7 @@ async fn reported(planning: &PlanningSession<'_>, statement: Statement, params: 
         true => (Verdict::Run, "every source it needs has a free connection".to_owned()),
         false => (Verdict::Queue, waits.join("; ")),
     };
-    let residual = displayable(physical.plan().plan.as_ref()).indent(false).to_string().lines().map(str::to_owned).collect();
+    let residual = displayable(physical.plan().plan.as_ref()).indent(false).to_string().lines().map(operator_line).collect();
     let report = PlanReport { verdict, why, sources, placements, materialized: Vec::new(), policies: Vec::new(), suggestions, residual };
     Ok((report, physical))
 }
@@ -129,10 +133,19 @@ async fn of_source(scan: &SourceScan, planning: &PlanningSession<'_>) -> Fragmen
     FragmentReport {
         sql: fragment.sql.clone(),
         table: fragment.tables.iter().map(|used| format!("{}.{}", used.name.schema, used.name.table)).collect(),
-        pushed: fragment.pushed.clone(),
-        kept: fragment.kept.iter().map(|kept| addressed(kept.clone(), fragment, scan.handle.source.dialect())).collect(),
+        pushed: fragment.pushed.iter().map(|pushed| in_sql(pushed)).collect(),
+        kept: fragment.kept.iter().map(|kept| in_plain_words(addressed(kept.clone(), fragment, scan.handle.source.dialect()))).collect(),
         forecast: forecast::of_source(scan, planning.run).await,
     }
+}
+
+/// An operator of the query engine; what is sent to a source is told as it is sent.
+fn operator_line(line: &str) -> String {
+    if line.contains("sql=") { line.to_owned() } else { plainly(line) }
+}
+
+fn in_plain_words(kept: Kept) -> Kept {
+    Kept { what: in_sql(&kept.what), ..kept }
 }
 
 fn of_lake(leaves: &Leaves, planning: &PlanningSession<'_>) -> Option<SourceReport> {

@@ -17,7 +17,8 @@ pub(crate) struct KeysSent {
     /// The statement that was planned, without them.
     pub sql: String,
     pub column: String,
-    pub keys: usize,
+    /// How many; `None` for a comparison with the one value of a subquery.
+    pub keys: Option<usize>,
 }
 
 /// Where the keys of a list come from: the tables on the other side of the join that has them.

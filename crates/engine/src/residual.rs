@@ -4,7 +4,9 @@
 use crate::arithmetic::in_turn;
 use crate::bind::{Bound, OutputNames};
 use crate::errors::from_datafusion;
+use crate::first_rows::computed_last;
 use crate::membership::Joins;
+use crate::operators::{all_awaited_read, only_asked_keys, scans_told};
 use crate::push_down::{cut_plan, regroup};
 use crate::replay::read_once;
 use crate::scan::{LakeScan, SourceScan};
@@ -31,7 +33,7 @@ pub(crate) struct Physical {
 
 /// Optimizes, which moves filters, projections and limits into the scans, and picks the operators for the rest.
 pub(crate) async fn plan(bound: Authorized<Bound>, pushdown: PushDown, memory_bytes_max: usize) -> Result<Authorized<Physical>> {
-    let optimized = bound.plan().state.optimize(&bound.plan().plan).map_err(from_datafusion)?;
+    let optimized = bound.plan().state.optimize(&bound.plan().plan).and_then(computed_last).map_err(from_datafusion)?;
     let optimized = if pushdown == PushDown::Off { optimized } else { regroup(optimized, &bound.plan().state).map_err(from_datafusion)? };
     let optimized = cut_plan(optimized, pushdown).and_then(in_turn).map_err(from_datafusion)?;
     let optimized = share_expressions(optimized, &bound.plan().state).map_err(from_datafusion)?;
@@ -56,7 +58,7 @@ pub(crate) async fn plan(bound: Authorized<Bound>, pushdown: PushDown, memory_by
             again.map_err(|_| from_datafusion(first))?
         }
     };
-    let plan = whole_sorts(plan).and_then(read_once).map_err(from_datafusion)?;
+    let plan = whole_sorts(plan).and_then(read_once).and_then(scans_told).and_then(only_asked_keys).and_then(all_awaited_read).map_err(from_datafusion)?;
     // A list of keys is made of every key of a join, which nobody should pay for whom it does not serve. Joins look this up as they run.
     state.config_mut().options_mut().optimizer.hash_join_inlist_pushdown_max_distinct_values = Leaves::of(&plan).keys_most();
     bound.map(|bound| Ok(Physical { plan, state, names: bound.names }))

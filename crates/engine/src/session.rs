@@ -104,5 +104,5 @@ pub(crate) fn template(config: &crate::EngineConfig) -> Result<SessionState> {
     options.execution.skip_physical_aggregate_schema_check = true;
     let builder = SessionStateBuilder::new().with_config(session).with_runtime_env(runtime).with_default_features().with_file_formats(Vec::new());
     let state = builder.with_optimizer_rules(shortcuts::optimizer_rules()).build();
-    Ok(crate::arms::with_arms_alike(crate::fence::fenced(state)))
+    Ok(crate::arms::with_arms_alike(crate::operators::guarded(state)))
 }

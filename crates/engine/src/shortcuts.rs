@@ -15,6 +15,7 @@
 
 use crate::moments::WholeDays;
 use crate::scan::Proven;
+use crate::whole_ranges::WholeRanges;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{DFSchemaRef, FunctionalDependencies, JoinType, NullEquality, Result, ScalarValue};
 use datafusion::execution::SessionState;
@@ -116,6 +117,7 @@ pub(crate) fn optimizer_rules() -> Vec<Rule> {
         }
         if simplifies {
             rules.push(Arc::new(WholeDays));
+            rules.push(Arc::new(WholeRanges));
         }
     }
     rules

@@ -139,6 +139,11 @@ pub trait Dialect: Send + Sync + std::fmt::Debug {
         false
     }
 
+    /// Behind a derived table that is planned by itself, not as a part of the statement around it. Asked of sources with grouping sets.
+    fn planned_apart(&self) -> &'static str {
+        ""
+    }
+
     /// Whether tables can be joined fully on equalities.
     fn joins_fully(&self) -> bool {
         false

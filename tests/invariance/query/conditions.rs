@@ -115,9 +115,34 @@ impl Maker<'_> {
         if number == 3 {
             return vec![self.scalar_count(scope), text(" > 1")];
         }
+        if number == 4
+            && let Some(compared) = self.compared_with_found(scope)
+        {
+            return compared;
+        }
         let (left, right) = key.split_once(" = ").expect("an equality");
         let condition = Tree::Maybe(Box::new(node(Sort::Clause, vec![text(" WHERE "), more])));
         vec![text(format!("{left} {negated}IN (SELECT {right} FROM ")), from, condition, text(")")]
+    }
+
+    /// `c < (SELECT max(d) FROM t WHERE …)`
+    fn compared_with_found(&mut self, scope: &Scope) -> Option<Vec<Tree>> {
+        let outer = Scope { depth: 0, ..scope.clone() };
+        let (from, inner) = self.table();
+        let column = self.any_column(&outer)?;
+        let class = column.class;
+        if !matches!(class, Class::Int | Class::Big | Class::Dec | Class::Date | Class::Ts | Class::Tstz) {
+            return None;
+        }
+        let others = inner.of_class(class);
+        if others.is_empty() {
+            return None;
+        }
+        let other = self.chance.pick(&others).sql.clone();
+        let (word, what) = (*self.chance.pick(&["=", "=", "<", ">=", "<>", "IS NOT DISTINCT FROM"]), *self.chance.pick(&["min", "max"]));
+        let condition = self.condition(&inner, 0);
+        let condition = Tree::Maybe(Box::new(node(Sort::Clause, vec![text(" WHERE "), condition])));
+        Some(vec![text(format!("{} {word} (SELECT {what}({other}) FROM ", column.sql)), from, condition, text(")")])
     }
 
     /// `(SELECT count(*) FROM t WHERE t.k = outer.k)`

@@ -62,6 +62,7 @@ impl VisitorMut for Clauses {
         if let Some(error) = joins.filter_map(merged_column).next() {
             return ControlFlow::Break(error);
         }
+        super::grouping::name_places(select);
         for item in &mut select.projection {
             spread_series(item);
         }

@@ -10,8 +10,10 @@ mod depth;
 mod dialect;
 mod elsewhere;
 mod exponent;
+mod grouping;
 mod interval;
 mod make_interval;
+mod misplaced;
 pub(crate) mod names;
 mod narrow;
 mod operators;
@@ -172,12 +174,14 @@ async fn bind_known(session: &PlanningSession<'_>, mut statement: Statement) -> 
     }
     let mut state = session.state(Arc::new(StatementCatalogs::of(providers)))?;
     pg_catalog::register_functions_of(session, &mut state, &statement).await?;
+    let aliases = output_names::aliases(&statement);
     let twins = twins::mark(&mut statement);
     let grouped = shortcuts::mark_groups(&mut statement);
     let planned = state.statement_to_plan(ParsedStatement::Statement(Box::new(statement))).await;
-    let plan = planned.map_err(|error| with_nearest_function(from_datafusion(error), &state))?;
+    let plan = planned.map_err(|error| of_an_output(with_nearest_function(from_datafusion(error), &state), &aliases))?;
     let plan = if grouped { shortcuts::without_marks(plan).map_err(from_datafusion)? } else { plan };
     let plan = if twins { twins::without_marks(plan).map_err(from_datafusion)? } else { plan };
+    let plan = grouping::over_columns(plan).map_err(from_datafusion)?;
     let plan = comparisons::exact(plan).map_err(from_datafusion)?;
     check_width(plan.schema().fields().len())?;
     let accesses = tables.iter().filter(|table| !matches!(table, Resolved::Catalog(_))).map(reads).collect();
@@ -198,6 +202,17 @@ fn with_nearest_function(error: Error, state: &SessionState) -> Error {
     match near.is_empty() {
         true => error,
         false => error.with_hint(format!("did you mean {}?", near.join(" or "))),
+    }
+}
+
+/// An unknown column that is an output of some query says so.
+fn of_an_output(error: Error, aliases: &BTreeSet<String>) -> Error {
+    let name = error.message().strip_prefix("column ").and_then(|rest| rest.strip_suffix(" does not exist"));
+    match name.filter(|name| error.code() == ErrorCode::UnknownColumn && aliases.contains(*name)).map(str::to_owned) {
+        Some(name) => {
+            error.with_hint(format!("{name} is the name of an output, which only ORDER BY and GROUP BY know: repeat its expression, or ask around a subquery"))
+        }
+        None => error,
     }
 }
 

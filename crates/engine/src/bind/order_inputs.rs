@@ -5,6 +5,7 @@
 use super::dialect::WeirDialect;
 use super::names::Resolved;
 use super::outer_aliases::Scopes;
+use super::output_names::{UNNAMED, figured};
 use super::rewrite::folded;
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, Statement, TableFactor, Visit, VisitMut, Visitor, VisitorMut,
@@ -126,9 +127,28 @@ fn output_names(query: &Query) -> Option<Vec<Ident>> {
         SelectItem::ExprWithAlias { alias, .. } => Some(alias.clone()),
         SelectItem::UnnamedExpr(Expr::Identifier(name)) => Some(name.clone()),
         SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts)) => parts.last().cloned(),
+        SelectItem::UnnamedExpr(expr) => Some(Ident::with_quote('"', figured(expr).unwrap_or_else(|| UNNAMED.to_owned()))),
         _ => None,
     };
     select.projection.iter().map(name).collect()
+}
+
+/// Whether `*` is among the outputs.
+fn selects_all(query: &Query) -> bool {
+    let SetExpr::Select(select) = query.body.as_ref() else { return false };
+    select.projection.iter().any(|item| matches!(item, SelectItem::Wildcard(_)))
+}
+
+/// Gives outputs that are no columns a name by which they are asked for around the query.
+fn name_the_unnamed(query: &mut Query) {
+    let SetExpr::Select(select) = query.body.as_mut() else { return };
+    for (index, item) in select.projection.iter_mut().enumerate() {
+        if let SelectItem::UnnamedExpr(expr) = item
+            && !matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
+        {
+            *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias: Ident::with_quote('"', stand_in(&index.to_string())) };
+        }
+    }
 }
 
 /// The query inside of another one that gives the outputs their names back.
@@ -160,10 +180,20 @@ impl VisitorMut for Inputs<'_> {
             return ControlFlow::Continue(());
         }
         // Without a limit the order of a query inside of another one is nobody's.
-        let names = output_names(query).filter(|_| query.limit_clause.is_some() || query.fetch.is_some());
+        if query.limit_clause.is_none() && query.fetch.is_none() {
+            return ControlFlow::Continue(());
+        }
+        if selects_all(query) {
+            // Two outputs have the name, so nobody around asks for one by it.
+            rename(query, &hiding);
+            self.shown.extend(hiding.into_iter().map(|name| (stand_in(&name), name)));
+            return ControlFlow::Continue(());
+        }
+        let names = output_names(query);
         if let Some(names) = names {
             let mut inside = query.clone();
             rename(&mut inside, &hiding);
+            name_the_unnamed(&mut inside);
             if let Some(wrapped) = wrapped(inside, &names) {
                 *query = wrapped;
             }
@@ -207,6 +237,15 @@ mod tests {
         assert_eq!(
             plain("SELECT n FROM (SELECT -n AS n, z FROM c ORDER BY abs(n) LIMIT 1) q"),
             "SELECT n FROM (SELECT \"n (output)\" AS n, z AS z FROM (SELECT -n AS \"n (output)\", z FROM c ORDER BY abs(n) LIMIT 1) AS ordered) q"
+        );
+        assert_eq!(
+            plain("SELECT * FROM (SELECT -n AS n, 1, max(z) FROM c ORDER BY n + 0 LIMIT 1) q"),
+            "SELECT * FROM (SELECT \"n (output)\" AS n, \"1 (output)\" AS \"?column?\", \"2 (output)\" AS \"max\" \
+             FROM (SELECT -n AS \"n (output)\", 1 AS \"1 (output)\", max(z) AS \"2 (output)\" FROM c ORDER BY n + 0 LIMIT 1) AS ordered) q"
+        );
+        assert_eq!(
+            plain("SELECT * FROM (SELECT *, -n AS n FROM c ORDER BY abs(n) LIMIT 1) q"),
+            "SELECT * FROM (SELECT *, -n AS \"n (output)\" FROM c ORDER BY abs(n) LIMIT 1) q"
         );
         same("SELECT n AS n FROM c ORDER BY n + 1");
         same("SELECT z AS m FROM c ORDER BY m + 1");

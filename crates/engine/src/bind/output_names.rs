@@ -2,8 +2,10 @@
 //! What unnamed columns of a result are called: as Postgres calls them (`count`, `?column?`), and duplicates are allowed.
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use datafusion::sql::sqlparser::ast::{Expr, Function, Ident, Query, Select, SelectItem, SetExpr, Statement, TableFactor, Value, VisitMut, VisitorMut};
-use std::collections::{BTreeMap, HashSet};
+use datafusion::sql::sqlparser::ast::{
+    Expr, Function, Ident, Query, Select, SelectItem, SetExpr, Statement, TableFactor, Value, Visit, VisitMut, Visitor, VisitorMut,
+};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -27,7 +29,7 @@ fn plain_text(field: &Arc<Field>) -> Arc<Field> {
 const STAND_IN: &str = "__weir_column_";
 /// What a column of a subquery is called that shares its name with others, or has none: this, a number, `_`, and what is shown.
 const TWIN: &str = "__weir_twin_";
-const UNNAMED: &str = "?column?";
+pub(super) const UNNAMED: &str = "?column?";
 
 /// Whether `name` is shared by several columns of a subquery, one of which the planner calls `known`.
 pub(crate) fn is_twin(name: &str, known: &str) -> bool {
@@ -151,6 +153,26 @@ impl VisitorMut for InnerNames<'_> {
     }
 }
 
+/// The names that outputs are given with AS, anywhere in a statement.
+pub(super) fn aliases(statement: &Statement) -> BTreeSet<String> {
+    let mut given = Given::default();
+    let _ = Visit::visit(statement, &mut given);
+    given.0
+}
+
+#[derive(Default)]
+struct Given(BTreeSet<String>);
+
+impl Visitor for Given {
+    type Break = ();
+
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
+        let alias = |item: &SelectItem| if let SelectItem::ExprWithAlias { alias, .. } = item { Some(folded(alias)) } else { None };
+        self.0.extend(select.projection.iter().filter_map(alias));
+        ControlFlow::Continue(())
+    }
+}
+
 /// The SELECT that names the columns: of a union, the leftmost one.
 fn outermost(body: &mut SetExpr) -> Option<&mut Select> {
     match body {
@@ -200,7 +222,7 @@ fn folded(ident: &Ident) -> String {
 }
 
 /// The rules of Postgres, as far as its users notice them.
-fn figured(expr: &Expr) -> Option<String> {
+pub(super) fn figured(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Identifier(ident) => Some(folded(ident)),
         Expr::CompoundIdentifier(idents) => idents.last().map(folded),

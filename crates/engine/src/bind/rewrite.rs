@@ -5,7 +5,8 @@ use super::at_time_zone;
 use super::exponent;
 use super::names::Resolved;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, ObjectName, ObjectNamePart, Query, Select, SelectItem, SetExpr, Statement, TableFactor, TableWithJoins, Visit, VisitMut, Visitor, VisitorMut,
+    Expr, Ident, ObjectName, ObjectNamePart, Query, Select, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, Statement, TableFactor, TableWithJoins,
+    Visit, VisitMut, Visitor, VisitorMut,
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -98,6 +99,9 @@ impl VisitorMut for Rewriter<'_> {
         self.scopes.push(scope);
         for item in &mut select.projection {
             self.keep_typed_name(item);
+            if let SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), _) = item {
+                self.exact_wildcard(name);
+            }
         }
         ControlFlow::Continue(())
     }
@@ -166,6 +170,20 @@ impl Rewriter<'_> {
             let mut exact = idents_of(resolved.name());
             exact.push(column.clone());
             *idents = exact;
+        }
+    }
+
+    /// `t.*` of a table without an alias: the planner knows such a table by its full name only.
+    fn exact_wildcard(&self, name: &mut ObjectName) {
+        let exact = match name.0.as_slice() {
+            [ObjectNamePart::Identifier(only)] => {
+                let called = folded(only);
+                self.scopes.iter().rev().find_map(|scope| scope.tables.get(&called)).and_then(Option::as_ref)
+            }
+            _ => self.resolved.get(&name.to_string()).map(Resolved::name),
+        };
+        if let Some(exact) = exact {
+            *name = exact_name(exact);
         }
     }
 

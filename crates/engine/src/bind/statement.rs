@@ -5,6 +5,7 @@ use super::clauses;
 use super::depth;
 use super::dialect::WeirDialect;
 use super::elsewhere;
+use super::misplaced;
 use super::precedence;
 use super::writes;
 use crate::errors::from_parser;
@@ -94,6 +95,7 @@ pub(crate) fn parse(sql: &str) -> Result<Statement> {
     match (statements.pop(), statements.is_empty()) {
         (Some(mut one), true) => {
             depth::check_subqueries(&one)?;
+            misplaced::check(&one)?;
             precedence::restore(&mut one);
             pg_catalog::adapt(&mut one);
             clauses::adapt(&mut one)?;

@@ -25,6 +25,7 @@ impl FunctionRewrite for PostgresMeaning {
             Expr::Cast(Cast { expr: inner, field }) => converted(inner, field.data_type(), schema, cast),
             Expr::TryCast(TryCast { expr: inner, field }) => converted(inner, field.data_type(), schema, try_cast),
             Expr::ScalarFunction(function) => function_meant(function, schema),
+            Expr::Negative(inner) => negated(inner, schema),
             Expr::Case(case) => doubles_of_case(case, schema),
             Expr::BinaryExpr(BinaryExpr { left, op, right }) if op.supports_propagation() => compared_days(left, *op, right, schema),
             Expr::Between(Between { expr: inner, negated, low, high }) if is_day(inner, schema) => {
@@ -52,6 +53,16 @@ fn converted(inner: &Expr, to: &DataType, schema: &DFSchema, cast: fn(Expr, Data
         return Some(if *to == DataType::Utf8 { shown } else { cast(shown, to.clone()) });
     }
     None
+}
+
+/// What has no sign gets a type with one.
+fn negated(inner: &Expr, schema: &DFSchema) -> Option<Expr> {
+    let signed = match inner.get_type(schema).ok()? {
+        DataType::UInt8 | DataType::UInt16 | DataType::UInt32 => DataType::Int64,
+        DataType::UInt64 => DataType::Decimal128(20, 0),
+        _ => return None,
+    };
+    Some(Expr::Negative(Box::new(cast(inner.clone(), signed))))
 }
 
 /// How many places to round to, as the type that the function takes: a cast around the constant would hide it, and the type of the

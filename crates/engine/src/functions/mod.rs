@@ -2,6 +2,7 @@
 //! Functions and operators as PostgreSQL has them, where the query engine has none or others.
 
 mod bytes;
+mod counts;
 mod fields;
 mod meaning;
 mod now;
@@ -14,7 +15,6 @@ mod spans;
 mod template;
 mod texts;
 mod typed;
-mod unions;
 
 pub(crate) use numbers::{QUOTIENT_SCALE, rounded_quotient};
 pub(crate) use typed::{TYPED, typed};
@@ -35,7 +35,7 @@ pub(crate) fn register(state: &mut SessionState) -> Result<()> {
     let mut planners: Vec<Arc<dyn ExprPlanner>> = vec![Arc::new(planner::Operators)];
     planners.extend(state.expr_planners().iter().cloned());
     // Before types are decided.
-    let mut rules: Vec<Arc<dyn AnalyzerRule + Send + Sync>> = vec![Arc::new(unions::UnionsOfDoubles)];
+    let mut rules: Vec<Arc<dyn AnalyzerRule + Send + Sync>> = vec![Arc::new(crate::meeting::MeetAsInPostgres)];
     rules.extend(state.analyzer().rules.iter().cloned());
     let rewrites = state.analyzer().function_rewrites().to_vec();
     *state = SessionStateBuilder::new_from_existing(state.clone()).with_expr_planners(planners).with_analyzer_rules(rules).build();
@@ -50,6 +50,7 @@ pub(crate) fn register(state: &mut SessionState) -> Result<()> {
     {
         state.register_udf(function).map_err(from_datafusion)?;
     }
+    counts::register(state).map_err(from_datafusion)?;
     if let Some(numbers) = state.table_functions().get("generate_series").cloned() {
         state.register_udtf("generate_series", Arc::new(series::Series { numbers }));
     }

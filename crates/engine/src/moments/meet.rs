@@ -47,7 +47,8 @@ fn target(expr: &Expr, schema: &DFSchema) -> Option<DataType> {
 
 fn turned(side: Expr, target: &DataType, schema: &DFSchema) -> Expr {
     match side.get_type(schema) {
-        Ok(from) if meets(&from) => cast(side, target.clone()),
+        // A column of texts is none of moments.
+        Ok(from) if from == DataType::Date32 || meets(&from) && matches!(side, Expr::Literal(..)) => cast(side, target.clone()),
         _ => side,
     }
 }

@@ -33,6 +33,7 @@ use weir_base::Result;
 
 /// Adds the rule that reads texts and casts as PostgreSQL does, and `timezone`.
 pub(crate) fn register(state: &mut SessionState) -> Result<()> {
+    state.register_function_rewrite(Arc::new(crate::meeting::CastsAsInPostgres)).map_err(from_datafusion)?;
     state.register_function_rewrite(Arc::new(infinite::InfiniteBounds)).map_err(from_datafusion)?;
     state.register_function_rewrite(Arc::new(meet::MeetTimestamps)).map_err(from_datafusion)?;
     state.add_analyzer_rule(Arc::new(rule::ReadMoments));

@@ -235,6 +235,16 @@ impl Block {
 
     /// The same rows as a derived table under an alias, with plain columns. Columns get names of their own: two may be called the same.
     pub fn wrap(self, alias: &str) -> Self {
+        self.derived(alias, "")
+    }
+
+    /// As `wrap`; the source does not take the derived table for a part of what is asked of it.
+    pub fn apart(self, alias: &str) -> Self {
+        let behind = self.source().dialect().planned_apart();
+        self.derived(alias, behind)
+    }
+
+    fn derived(self, alias: &str, behind: &str) -> Self {
         let columns: Vec<String> = (1..=self.outputs.len()).map(|number| format!("c{number}")).collect();
         let list: Vec<String> = self.outputs.iter().zip(&columns).map(|(output, column)| format!("{} AS {column}", output.term.sql)).collect();
         let inner = self.select(&list);
@@ -245,7 +255,7 @@ impl Block {
         let outputs = self.outputs.iter().zip(&columns).map(output).collect();
         let place = |sql: &String| self.outputs.iter().position(|output| output.term.sql == *sql).map(|index| format!("{alias}.{}", columns[index]));
         let unique = self.unique.iter().filter_map(|key| key.iter().map(place).collect()).collect();
-        Self { outputs, unique, ..self.over(format!("({inner}) AS {alias}")) }
+        Self { outputs, unique, ..self.over(format!("({inner}{behind}) AS {alias}")) }
     }
 
     /// The same rows as a table derived from them, of which nothing is asked yet: until then the statement needs none.

@@ -3,7 +3,7 @@
 
 use super::literal::{operand, same_type};
 use super::remedy::asked;
-use super::terms::{Scope, case_folding, regex_dialect, value};
+use super::terms::{Scope, case_folding, found_later, regex_dialect, value};
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::InList;
@@ -58,7 +58,10 @@ fn joined(a: &Sent, word: &str, b: &Sent) -> Sent {
 
 /// Writes a conjunct, or says why it stays here.
 pub(crate) fn condition(expr: &Expr, scope: Scope<'_>) -> Condition {
-    Writer { scope }.write(expr)
+    match (Writer { scope }).write(expr) {
+        Condition::Kept(reason) => Condition::Kept(found_later(expr).unwrap_or(reason)),
+        sent => sent,
+    }
 }
 
 struct Writer<'a> {

@@ -90,6 +90,14 @@ impl Cutter {
         self.finished(piece)
     }
 
+    /// A subquery, which is run once by itself: under names of its own, so that two that are the same are seen to be so, and run once.
+    fn by_itself(&mut self, plan: LogicalPlan) -> Result<LogicalPlan> {
+        let outside = std::mem::take(&mut self.aliases);
+        let whole = self.whole(plan);
+        self.aliases = outside;
+        whole
+    }
+
     pub fn finished(&mut self, piece: Piece) -> Result<LogicalPlan> {
         match piece {
             Piece::Local(plan) | Piece::Remote { plain: Some(plan), .. } => Ok(plan),
@@ -125,7 +133,7 @@ impl Cutter {
     /// Operators that stay here, with their inputs cut.
     fn other(&mut self, plan: LogicalPlan) -> Result<Piece> {
         let plan = plan.map_children(|child| self.whole(child).map(Transformed::yes)).data()?;
-        let plan = plan.map_subqueries(|subquery| self.whole(subquery).map(Transformed::yes)).data()?;
+        let plan = plan.map_subqueries(|subquery| self.by_itself(subquery).map(Transformed::yes)).data()?;
         Ok(Piece::Local(plan))
     }
 
@@ -187,16 +195,25 @@ impl Cutter {
         }
     }
 
-    /// A projection by itself is done here: the rows come anyway, and a source has better things to do.
+    /// What is computed of each row by itself is computed here: the rows come anyway, and a source has better things to do. A statement
+    /// over several tables gives only the columns that are asked for: of two that are called the same, filters would find but one.
     fn projection(&mut self, mut projection: Projection) -> Result<Piece> {
-        let piece = self.piece(Arc::unwrap_or_clone(projection.input.clone()))?;
-        let block = match &piece {
+        let mut piece = self.piece(Arc::unwrap_or_clone(projection.input.clone()))?;
+        let mut block = match &piece {
             Piece::Remote { block, .. } => projected(block, &projection),
             Piece::Local(_) => None,
         };
+        if let Piece::Remote { block: input, plain: None } = &mut piece {
+            if projection.expr.iter().all(|expr| matches!(expr, Expr::Column(_)))
+                && let Some(block) = block.take()
+            {
+                return Ok(Piece::Remote { block: Box::new(block), plain: None });
+            }
+            narrow(input, &projection)?;
+        }
         projection.input = Arc::new(self.finished(piece)?);
         let plain = LogicalPlan::Projection(projection);
-        let plain = plain.map_subqueries(|subquery| self.whole(subquery).map(Transformed::yes)).data()?;
+        let plain = plain.map_subqueries(|subquery| self.by_itself(subquery).map(Transformed::yes)).data()?;
         Ok(match block {
             Some(block) => Piece::Remote { block: Box::new(block), plain: Some(plain) },
             None => Piece::Local(plain),
@@ -247,7 +264,7 @@ impl Cutter {
             Some(predicate) => {
                 block.size = block.size.map(|size| size.filtered(sent_parts, &block.schema));
                 let filter = LogicalPlan::Filter(Filter::try_new(predicate, Arc::new(leaf(&block)?))?);
-                Ok(Piece::Local(filter.map_subqueries(|subquery| self.whole(subquery).map(Transformed::yes)).data()?))
+                Ok(Piece::Local(filter.map_subqueries(|subquery| self.by_itself(subquery).map(Transformed::yes)).data()?))
             }
         }
     }
@@ -368,6 +385,31 @@ fn outputs(scan: &TableScan, table: &SourceTableProvider, terms: &[Term]) -> Opt
     // The text of a column is read by the scan itself.
     let output = |index: &usize| Some(Output { term: terms.get(*index)?.clone(), label: label(&table.name, columns.get(*index)?) });
     projection.iter().map(output).collect()
+}
+
+/// The block without the outputs that the projection does not look at.
+fn narrow(block: &mut Block, projection: &Projection) -> Result<()> {
+    let asks_elsewhere = |expr: &Expr| expr.exists(|node| Ok(matches!(node, Expr::ScalarSubquery(_) | Expr::InSubquery(_) | Expr::Exists(_))));
+    for expr in &projection.expr {
+        if asks_elsewhere(expr)? {
+            return Ok(());
+        }
+    }
+    let used: BTreeSet<usize> = projection.expr.iter().flat_map(Expr::column_refs).map(|column| block.schema.index_of_column(column)).collect::<Result<_>>()?;
+    if used.is_empty() || used.len() == block.outputs.len() {
+        return Ok(());
+    }
+    let places: Vec<usize> = used.into_iter().collect();
+    let field = |place: &usize| {
+        let (qualifier, field) = block.schema.qualified_field(*place);
+        (qualifier.cloned(), field.clone())
+    };
+    let schema = DFSchema::new_with_metadata(places.iter().map(field).collect(), block.schema.metadata().clone())?;
+    let outputs = places.iter().map(|place| block.outputs[*place].clone()).collect();
+    let size = block.size.take().map(|size| size.projected(&places));
+    *block = block.clone().with_outputs(Arc::new(schema), outputs, false);
+    block.size = size;
+    Ok(())
 }
 
 /// The block with other outputs, when the source can compute all of them.

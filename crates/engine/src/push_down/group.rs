@@ -29,11 +29,18 @@ pub(super) struct Groups {
 
 /// The groups of a block, or why they are made here.
 pub(super) fn group(plan: &Grouped, input: Block, aliases: &mut Aliases) -> Result<Groups, Reason> {
-    let mut block = if input.is_flat() { input } else { input.wrap(&aliases.derived()) };
+    let (exprs, sets) = sets::keys_of(&plan.group_expr);
+    let mut block = match sets {
+        // Before version 18 PostgreSQL takes keys that a join makes equal, or a condition constant, for so above the sets too, where some
+        // are NULL, and leaves them out of an order.
+        Some(_) if !input.is_bare_table() => input.apart(&aliases.derived()),
+        None if input.is_flat() => input,
+        Some(_) => input,
+        None => input.wrap(&aliases.derived()),
+    };
     let terms = block.terms();
     let scope = block.scope(&terms);
     let mut columns = Columns::default();
-    let (exprs, sets) = sets::keys_of(&plan.group_expr);
     let mut keys = Vec::with_capacity(exprs.len());
     for (expr, (qualifier, field)) in exprs.iter().zip(plan.schema.iter()) {
         let mut term = key(expr, scope)?;

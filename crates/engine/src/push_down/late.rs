@@ -5,12 +5,15 @@
 
 use super::condition::{Condition, condition};
 use super::terms::Scope;
+use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Schema};
-use datafusion::common::{Column, DFSchema};
+use datafusion::common::{Column, DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::InList;
-use datafusion::logical_expr::{Expr, Operator, cast};
-use datafusion::physical_expr::PhysicalExpr;
+use datafusion::logical_expr::{ColumnarValue, Expr, Operator, binary_expr, cast, lit};
 use datafusion::physical_expr::expressions::{BinaryExpr, CaseExpr, CastExpr, Column as Place, InListExpr, Literal};
+use datafusion::physical_expr::utils::collect_columns;
+use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr, split_conjunction};
+use std::collections::HashSet;
 use std::sync::Arc;
 use weir_source::{KeysMax, Source, Term};
 
@@ -31,7 +34,8 @@ pub(crate) struct KeyFilter {
     pub column: String,
     /// Which output that is.
     pub place: usize,
-    pub keys: usize,
+    /// How many; `None` for a comparison with one value.
+    pub keys: Option<usize>,
 }
 
 /// The lists of keys in a filter as it stands now, as conditions over the outputs of a statement. `worth` says whether so many keys
@@ -50,9 +54,44 @@ pub(crate) fn key_filters(filter: &Arc<dyn PhysicalExpr>, outputs: &[Term], sour
         let name = outputs[column].meaning.name.clone();
         let shown = format!("/* {count} keys from a join on {} */ true", name.replace("*/", "* /"));
         let sql = in_lists(&value, keys.list, limits, scope)?;
-        Some(KeyFilter { sql, shown, column: name, place: column, keys: count })
+        Some(KeyFilter { sql, shown, column: name, place: column, keys: Some(count) })
     };
     lists(filter).into_iter().filter_map(written).collect()
+}
+
+/// Comparisons of an output with a value that was not known when the statement was planned, as the one row of a subquery is. Whoever asks
+/// looks at each row again.
+pub(crate) fn value_filters(filter: &Arc<dyn PhysicalExpr>, outputs: &[Term], source: &dyn Source) -> Vec<KeyFilter> {
+    let Some((schema, names)) = numbered(outputs) else { return Vec::new() };
+    let scope = Scope { source, schema: &schema, terms: outputs };
+    let written = |part: &Arc<dyn PhysicalExpr>| {
+        let (place, cast_to, op, found) = comparison(part)?;
+        let value = Expr::Column(Column::new_unqualified(names.get(place)?));
+        let value = cast_to.map_or(value.clone(), |to| cast(value, to));
+        // Beside a NULL there is no row.
+        let asked = if found.is_null() { lit(false) } else { binary_expr(value, op, Expr::Literal(found, None)) };
+        let (Condition::Exact(sent) | Condition::Superset(sent, _)) = condition(&asked, scope) else { return None };
+        let column = outputs[place].meaning.name.clone();
+        let shown = format!("/* {} {op} what a subquery found */ true", column.replace("*/", "* /"));
+        Some(KeyFilter { sql: sent.sql, shown, column, place, keys: None })
+    };
+    split_conjunction(filter).into_iter().filter_map(written).collect()
+}
+
+/// A column, what it is cast to, how it is compared, and with what.
+fn comparison(part: &Arc<dyn PhysicalExpr>) -> Option<(usize, Option<DataType>, Operator, ScalarValue)> {
+    let binary = part.downcast_ref::<BinaryExpr>()?;
+    let compares = matches!(binary.op(), Operator::Eq | Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq);
+    let sides = [(binary.left(), binary.right(), Some(*binary.op())), (binary.right(), binary.left(), binary.op().swap())];
+    sides.into_iter().filter(|_| compares).find_map(|(column, other, op)| {
+        let (column, cast) = place(column)?;
+        if !collect_columns(other).is_empty() {
+            return None;
+        }
+        let row = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &RecordBatchOptions::new().with_row_count(Some(1))).ok()?;
+        let ColumnarValue::Scalar(found) = other.evaluate(&row).ok()? else { return None };
+        Some((column, cast, op?, found))
+    })
 }
 
 /// One list, or several beside each other where one may not be that long. They stand in one statement: several would each see the
@@ -91,45 +130,71 @@ fn lists(filter: &Arc<dyn PhysicalExpr>) -> Vec<Keys> {
         return lists(binary.left()).into_iter().chain(lists(binary.right())).collect();
     }
     if let Some(case) = filter.downcast_ref::<CaseExpr>() {
-        return united(case).into_iter().collect();
+        return united(case);
     }
-    in_list(filter).into_iter().collect()
+    in_list(filter)
 }
 
 /// A join in several partitions asks of each row only the keys of its own: together they are the keys of all.
-fn united(case: &CaseExpr) -> Option<Keys> {
-    let mut together: Option<Keys> = None;
+fn united(case: &CaseExpr) -> Vec<Keys> {
+    let mut together: Option<Vec<Keys>> = None;
     let branches = case.when_then_expr().iter().map(|(_, then)| then).chain(case.else_expr());
-    for branch in branches {
-        if never(branch) {
+    for mut keys in branches.filter(|branch| !never(branch)).map(lists) {
+        let Some(known) = &mut together else {
+            together = Some(keys);
             continue;
-        }
-        let keys = lists(branch).pop()?;
-        match &mut together {
-            None => together = Some(keys),
-            Some(known) if known.column == keys.column && known.cast == keys.cast => known.list.extend(keys.list),
-            Some(_) => return None,
-        }
+        };
+        // What is not asked in one partition may be anything there.
+        known.retain_mut(|known| {
+            let same = keys.iter().position(|keys| known.column == keys.column && known.cast == keys.cast);
+            same.map(|place| known.list.extend(keys.swap_remove(place).list)).is_some()
+        });
     }
-    together
+    together.unwrap_or_default()
 }
 
 /// A partition without keys.
 fn never(branch: &Arc<dyn PhysicalExpr>) -> bool {
-    branch.downcast_ref::<Literal>().is_some_and(|literal| *literal.value() == datafusion::common::ScalarValue::Boolean(Some(false)))
+    branch.downcast_ref::<Literal>().is_some_and(|literal| *literal.value() == ScalarValue::Boolean(Some(false)))
 }
 
-fn in_list(filter: &Arc<dyn PhysicalExpr>) -> Option<Keys> {
-    let listed = filter.downcast_ref::<InListExpr>().filter(|listed| !listed.negated())?;
-    let (column, cast) = match listed.expr().downcast_ref::<CastExpr>() {
-        Some(cast) => (cast.expr().downcast_ref::<Place>()?.index(), Some(cast.cast_type().clone())),
-        None => (listed.expr().downcast_ref::<Place>()?.index(), None),
+/// The keys of one column, or those of each of several that are looked up together: more rows may come then than match.
+fn in_list(filter: &Arc<dyn PhysicalExpr>) -> Vec<Keys> {
+    let Some(listed) = filter.downcast_ref::<InListExpr>().filter(|listed| !listed.negated()) else { return Vec::new() };
+    let value = |item: &Arc<dyn PhysicalExpr>| Some(item.downcast_ref::<Literal>()?.value().clone());
+    let Some(values) = listed.list().iter().map(value).collect::<Option<Vec<_>>>() else { return Vec::new() };
+    let keys = match listed.expr().downcast_ref::<ScalarFunctionExpr>().filter(|function| function.name() == "struct") {
+        None => vec![of_column(listed.expr(), values)],
+        Some(together) => together.args().iter().enumerate().map(|(place, part)| of_column(part, parts(&values, place)?)).collect(),
     };
-    let value = |item: &Arc<dyn PhysicalExpr>| {
-        let value = item.downcast_ref::<Literal>()?.value().clone();
-        Some(if value.is_null() { None } else { Some(Expr::Literal(value, None)) })
-    };
-    let list: Vec<Expr> = listed.list().iter().map(value).collect::<Option<Vec<_>>>()?.into_iter().flatten().collect();
-    let plain = !list.iter().any(|item| matches!(item, Expr::Literal(value, _) if matches!(value.data_type(), DataType::Struct(_))));
+    keys.into_iter().flatten().collect()
+}
+
+/// The different values in one place of keys that are made of several.
+fn parts(keys: &[ScalarValue], place: usize) -> Option<Vec<ScalarValue>> {
+    let mut seen = HashSet::new();
+    let mut values = Vec::new();
+    for key in keys {
+        let ScalarValue::Struct(key) = key else { return None };
+        let value = ScalarValue::try_from_array(key.columns().get(place)?, 0).ok()?;
+        if seen.insert(value.clone()) {
+            values.push(value);
+        }
+    }
+    Some(values)
+}
+
+/// A column, and what it is cast to.
+fn place(expr: &Arc<dyn PhysicalExpr>) -> Option<(usize, Option<DataType>)> {
+    match expr.downcast_ref::<CastExpr>() {
+        Some(cast) => Some((cast.expr().downcast_ref::<Place>()?.index(), Some(cast.cast_type().clone()))),
+        None => Some((expr.downcast_ref::<Place>()?.index(), None)),
+    }
+}
+
+fn of_column(expr: &Arc<dyn PhysicalExpr>, values: Vec<ScalarValue>) -> Option<Keys> {
+    let (column, cast) = place(expr)?;
+    let plain = !values.iter().any(|value| matches!(value.data_type(), DataType::Struct(_)));
+    let list: Vec<Expr> = values.into_iter().filter(|value| !value.is_null()).map(|value| Expr::Literal(value, None)).collect();
     (plain && !list.is_empty()).then_some(Keys { column, cast, list })
 }

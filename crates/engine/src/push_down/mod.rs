@@ -22,11 +22,14 @@ mod union;
 mod window;
 mod words;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use condition::{Condition, condition};
 pub(crate) use cut::cut_plan;
 pub(crate) use fragment::{Fragment, FragmentRequest, TableUse, TextOf, as_kept, cut, kept_here};
 pub(crate) use join_order::ROWS_WORTH_A_FILTER;
-pub(crate) use late::key_filters;
+pub(crate) use late::{key_filters, value_filters};
 pub(crate) use regroup::regroup;
 pub(crate) use remedy::addressed;
 pub(crate) use words::in_words;

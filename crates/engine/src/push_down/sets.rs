@@ -55,3 +55,59 @@ fn same_keys(a: &[Expr], b: &[Expr]) -> bool {
 pub(super) fn number(keys: &[String]) -> Term {
     Term::computed(format!("GROUPING({})", keys.join(", ")), "int4", DataType::Int32, true)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datafusion::logical_expr::col;
+    use std::collections::BTreeMap;
+    use weir_base::SourceName;
+    use weir_guard::Limits;
+    use weir_source::{SourceSpec, ValuePolicy, connect};
+
+    /// The SQL of a source of this kind for sets of the keys `a`, `b` and `c`.
+    fn sql(kind: &str, sets: GroupingSet) -> Option<String> {
+        let spec = SourceSpec {
+            name: SourceName::new("app"),
+            kind: kind.into(),
+            url: format!("{kind}://nobody@nowhere.invalid/nothing"),
+            allow_primary: true,
+            nan: ValuePolicy::Keep,
+            infinity: ValuePolicy::Keep,
+            limits: Limits::default(),
+            options: BTreeMap::new(),
+        };
+        let exprs: Vec<Expr> = sets.distinct_expr().into_iter().cloned().collect();
+        let exprs: Vec<&Expr> = exprs.iter().collect();
+        let keys: Vec<String> = exprs.iter().map(|key| format!("\"{key}\"")).collect();
+        written(&sets, &exprs, &keys, connect(spec).unwrap().dialect()).ok()
+    }
+
+    #[tokio::test]
+    async fn sets_are_written_as_they_are() {
+        let (a, b, c) = (|| col("a"), || col("b"), || col("c"));
+        let postgres = |sets| sql("postgres", sets);
+        assert_eq!(postgres(GroupingSet::Rollup(vec![a(), b()])).as_deref(), Some("ROLLUP (\"a\", \"b\")"));
+        assert_eq!(postgres(GroupingSet::Cube(vec![b(), c()])).as_deref(), Some("CUBE (\"b\", \"c\")"));
+        let several = GroupingSet::GroupingSets(vec![vec![a(), b()], vec![c()], Vec::new()]);
+        assert_eq!(postgres(several.clone()).as_deref(), Some("GROUPING SETS ((\"a\", \"b\"), (\"c\"), ())"));
+        assert_eq!(sql("mysql", several), None, "the server has no such sets");
+    }
+
+    #[tokio::test]
+    async fn sets_that_a_source_would_tell_apart_otherwise_stay_here() {
+        let (a, b) = (|| col("a"), || col("b"));
+        assert_eq!(sql("postgres", GroupingSet::GroupingSets(vec![vec![a(), b()], vec![b(), a()]])), None, "a set stands twice");
+        let many = (0..40).map(|key| col(format!("k{key}"))).collect();
+        assert_eq!(sql("postgres", GroupingSet::Rollup(many)), None, "one number tells 31 keys apart");
+    }
+
+    #[test]
+    fn keys_are_told_apart_from_sets() {
+        let plain = [col("a"), col("b")];
+        assert!(matches!(keys_of(&plain), (keys, None) if keys.len() == 2));
+        let sets = [Expr::GroupingSet(GroupingSet::Rollup(vec![col("a"), col("b")]))];
+        assert!(matches!(keys_of(&sets), (keys, Some(_)) if keys.len() == 2));
+        assert_eq!(number(&["x".to_owned(), "y".to_owned()]).sql, "GROUPING(x, y)");
+    }
+}

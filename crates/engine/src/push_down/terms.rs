@@ -5,6 +5,7 @@ use super::condition::{Condition, condition};
 use super::literal::operand;
 use crate::arithmetic;
 use arrow::datatypes::DataType;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column as PlanColumn, DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::{Case, Cast, ScalarFunction};
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, Operator};
@@ -58,6 +59,12 @@ pub(crate) fn value(expr: &Expr, scope: Scope<'_>) -> Written {
 
 fn not_sent() -> Reason {
     Reason::new("expression", "expressions of this kind are computed here")
+}
+
+/// Why a condition with a subquery in it is checked here, and what of it goes to the source all the same.
+pub(super) fn found_later(expr: &Expr) -> Option<Reason> {
+    let subquery = expr.exists(|node| Ok(matches!(node, Expr::ScalarSubquery(_)))).unwrap_or(false);
+    subquery.then(|| Reason::new("subquery", "its subquery runs first; where a column is compared with what that finds, the source gets the value then"))
 }
 
 /// The expression's type here.
@@ -211,36 +218,43 @@ fn case_of(case: &Case, whole: &Expr, scope: Scope<'_>) -> Written {
     if !matches!(case.expr.as_deref(), None | Some(Expr::Literal(ScalarValue::Boolean(Some(true)), _))) {
         return Err(not_sent());
     }
-    let null = |expr: &Expr| matches!(expr, Expr::Literal(value, _) if value.is_null());
-    let mut sql = String::from("CASE");
-    let mut first: Option<Term> = None;
-    let mut total = true;
-    let mut add = |sql: &mut String, head: &str, expr: &Expr| {
-        if null(expr) {
-            sql.push_str(&format!(" {head} NULL"));
-            return Ok(());
-        }
-        let term = value(expr, scope)?;
-        let like = first.get_or_insert_with(|| term.clone());
-        if like.meaning.native_type != term.meaning.native_type {
-            like.meaning.native_type.clear();
-        }
-        if term.meaning.data_type != result || term.meaning.read_as.is_some() || like.meaning.collation != term.meaning.collation {
-            return Err(Reason::new("case", "the branches of the CASE are of several types or collations in the source"));
-        }
-        total &= term.total;
-        sql.push_str(&format!(" {head} {}", scope.source.dialect().branch(&term)));
-        Ok(())
-    };
+    let mut heads = Vec::new();
     for (when, then) in &case.when_then_expr {
-        let head = format!("WHEN {} THEN", exact(when, scope)?);
-        add(&mut sql, &head, then)?;
+        heads.push((format!("WHEN {} THEN", exact(when, scope)?), then.as_ref()));
     }
-    if let Some(otherwise) = &case.else_expr {
-        add(&mut sql, "ELSE", otherwise)?;
+    heads.extend(case.else_expr.as_ref().map(|otherwise| ("ELSE".to_owned(), otherwise.as_ref())));
+    let null = |expr: &Expr| matches!(expr, Expr::Literal(value, _) if value.is_null());
+    let terms = heads.iter().map(|(_, expr)| if null(expr) { Ok(None) } else { value(expr, scope).map(Some) }).collect::<Result<Vec<_>, Reason>>()?;
+    let (texts, like, total) = branches(&terms, &result, scope)?;
+    let mut sql = String::from("CASE");
+    for ((head, _), text) in heads.iter().zip(texts) {
+        sql.push_str(&format!(" {head} {text}"));
     }
     sql.push_str(" END");
     let sql = scope.source.dialect().chosen(sql, &result);
-    let Some(first) = first else { return Err(not_sent()) };
-    Ok(Term { sql, meaning: weir_source::Column { name: String::new(), nullable: true, ..first.meaning }, total, constant: false })
+    Ok(Term { sql, meaning: weir_source::Column { name: String::new(), nullable: true, ..like }, total, constant: false })
+}
+
+/// The branches of a CASE as they are, or in one type and collation where they are of several; what all of them are, and whether each
+/// can always be computed.
+fn branches(terms: &[Option<Term>], result: &DataType, scope: Scope<'_>) -> Result<(Vec<String>, weir_source::Column, bool), Reason> {
+    let dialect = scope.source.dialect();
+    let values: Vec<&Term> = terms.iter().flatten().collect();
+    let Some(first) = values.first() else { return Err(not_sent()) };
+    let total = values.iter().all(|term| term.total);
+    let text = |term: &Option<Term>, write: &dyn Fn(&Term) -> String| term.as_ref().map_or_else(|| "NULL".to_owned(), write);
+    let fits = |term: &&Term| term.meaning.data_type == *result && term.meaning.read_as.is_none() && term.meaning.collation == first.meaning.collation;
+    if values.iter().all(fits) {
+        let mut like = first.meaning.clone();
+        if values.iter().any(|term| term.meaning.native_type != like.native_type) {
+            like.native_type.clear();
+        }
+        return Ok((terms.iter().map(|term| text(term, &|term| dialect.branch(term))).collect(), like, total));
+    }
+    let several = || Reason::new("case", "the branches of the CASE are of several types or collations in the source");
+    let alike = scope.source.arms(&values).map_err(|_| several())?;
+    let like = alike.first().map(|term| term.meaning.clone()).filter(|meaning| meaning.data_type == *result).ok_or_else(several)?;
+    let mut written = alike.into_iter().map(|term| term.sql);
+    let texts = terms.iter().map(|term| term.as_ref().and_then(|_| written.next()).unwrap_or_else(|| "NULL".to_owned())).collect();
+    Ok((texts, like, total))
 }

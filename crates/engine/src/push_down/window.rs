@@ -148,8 +148,15 @@ fn frame(kind: Window, frame: &WindowFrame, unordered: bool) -> Result<String, R
             (Some("UNBOUNDED PRECEDING"), Some("UNBOUNDED FOLLOWING")) => Ok("RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING".to_owned()),
             _ => Err(odd()),
         },
+        // Over types without distances the usual frame is one of groups, which says the same.
+        WindowFrameUnits::Groups if usual(frame) => Ok(String::new()),
         WindowFrameUnits::Groups => Err(odd()),
     }
+}
+
+/// From the first row to those that are equal to this one.
+fn usual(frame: &WindowFrame) -> bool {
+    matches!((bound(&frame.start_bound).as_deref(), bound(&frame.end_bound).as_deref()), (Some("UNBOUNDED PRECEDING"), Some("CURRENT ROW")))
 }
 
 fn bound(bound: &WindowFrameBound) -> Option<String> {

@@ -10,7 +10,7 @@ use crate::arithmetic::settled_batch;
 use crate::discovery::SourceHandle;
 use crate::errors::carry;
 use crate::key_use::KeysSent;
-use crate::push_down::{Fragment, FragmentRequest, ROWS_WORTH_A_FILTER, TextOf, as_kept, cut, kept_here, key_filters};
+use crate::push_down::{Fragment, FragmentRequest, ROWS_WORTH_A_FILTER, TextOf, as_kept, cut, kept_here, key_filters, value_filters};
 use crate::run::QueryRun;
 use crate::sizes::{Size, source_size};
 use crate::text_kinds;
@@ -194,6 +194,8 @@ pub(crate) struct SourceScan {
     forecast: OnceLock<Forecast>,
     /// Filters that a join above fills in while it runs.
     late: Vec<Arc<dyn PhysicalExpr>>,
+    /// Filters above with a value that a subquery will have found.
+    found: Vec<Arc<dyn PhysicalExpr>>,
     properties: Arc<PlanProperties>,
 }
 
@@ -201,12 +203,26 @@ impl SourceScan {
     pub fn new(handle: Arc<SourceHandle>, fragment: Fragment, schema: SchemaRef, statistics: Statistics) -> Self {
         let properties =
             PlanProperties::new(EquivalenceProperties::new(schema), Partitioning::UnknownPartitioning(1), EmissionType::Incremental, Boundedness::Bounded);
-        Self { handle, fragment, table: None, statistics: Arc::new(statistics), forecast: OnceLock::new(), late: Vec::new(), properties: Arc::new(properties) }
+        Self {
+            handle,
+            fragment,
+            table: None,
+            statistics: Arc::new(statistics),
+            forecast: OnceLock::new(),
+            late: Vec::new(),
+            found: Vec::new(),
+            properties: Arc::new(properties),
+        }
     }
 
     /// The scan without what joins above it find out.
     pub fn whole(&self) -> Self {
         Self { late: Vec::new(), ..self.clone() }
+    }
+
+    /// The scan that is asked for more once it is read; whoever asks looks at each row again.
+    pub fn asked(&self, more: impl IntoIterator<Item = Arc<dyn PhysicalExpr>>) -> Self {
+        Self { found: self.found.iter().cloned().chain(more).collect(), ..self.clone() }
     }
 
     pub fn forecast(&self) -> Option<Forecast> {
@@ -242,10 +258,10 @@ impl SourceScan {
 
     /// The statement with the keys that a join has found by now.
     fn narrowed(&self, statement: Statement, run: &QueryRun) -> weir_base::Result<Statement> {
-        let Some(terms) = self.fragment.open_terms().filter(|_| !self.late.is_empty()) else { return Ok(statement) };
+        let Some(terms) = self.fragment.open_terms().filter(|_| !self.late.is_empty() || !self.found.is_empty()) else { return Ok(statement) };
         let source = self.handle.source.as_ref();
         let worth = |column: usize, keys: usize| worth(keys, self.likely_rows(), self.distinct(column), source.keys_max().rows_a_key);
-        let mut found = Vec::new();
+        let mut found: Vec<_> = self.found.iter().flat_map(|filter| value_filters(filter, &terms, source)).collect();
         for filter in &self.late {
             // A filter that cannot be looked at asks for nothing here; the join still applies it to every row.
             let Ok(now) = snapshot_physical_expr(filter.clone()) else { continue };
@@ -260,7 +276,8 @@ impl SourceScan {
         }
         let conditions: Vec<&str> = found.iter().map(|filter| filter.sql.as_str()).collect();
         let shown: Vec<&str> = found.iter().map(|filter| filter.shown.as_str()).collect();
-        let rows_likely = self.likely_rows().map(|rows| found.iter().map(|filter| left(filter.keys, rows, self.distinct(filter.place))).fold(rows, u64::min));
+        let rows_likely =
+            self.likely_rows().map(|rows| found.iter().filter_map(|filter| Some(left(filter.keys?, rows, self.distinct(filter.place)))).fold(rows, u64::min));
         Ok(Statement { sql: self.fragment.narrowed(&conditions)?, shown: Some(self.fragment.narrowed(&shown)?), rows_likely, ..statement })
     }
 

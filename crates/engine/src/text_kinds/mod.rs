@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Kinds of text: a uuid, an enum or JSON is read as text and compared as what it is. The kind travels as metadata of the field.
+//! Kinds of text: a uuid, an enum, an address or JSON is read as text and compared as what it is. The kind travels as metadata of the field.
 
+mod address;
 mod json;
 mod member;
 mod rule;
@@ -27,6 +28,9 @@ pub(crate) enum TextKind {
     Json,
     Jsonb,
     Enum(Arc<Labels>),
+    Address,
+    /// Of a type whose order is not that of its letters, such as `money`.
+    Unordered(String),
 }
 
 /// The labels of an enum in their order, which is how its values sort.
@@ -76,8 +80,16 @@ fn kind(column: &Column, source: &str) -> Option<TextKind> {
         ("uuid", _) => Some(TextKind::Uuid),
         ("json", "postgres") => Some(TextKind::Json),
         ("jsonb", "postgres") => Some(TextKind::Jsonb),
+        ("inet" | "cidr", "postgres") | ("inet4" | "inet6", "mysql") => Some(TextKind::Address),
+        (native, "postgres") if unordered(native) => Some(TextKind::Unordered(native.to_owned())),
         _ => None,
     }
+}
+
+/// Types that PostgreSQL puts in another order than the letters that it prints.
+fn unordered(native: &str) -> bool {
+    let times = native.starts_with("time") && !native.starts_with("timestamp") && native.ends_with("with time zone");
+    times || matches!(native, "money" | "pg_lsn") || native.ends_with("range")
 }
 
 impl TextKind {
@@ -87,6 +99,8 @@ impl TextKind {
             Self::Json => "json",
             Self::Jsonb => "jsonb",
             Self::Enum(labels) => &labels.type_name,
+            Self::Address => "inet",
+            Self::Unordered(native) => native,
         }
     }
 
@@ -98,6 +112,10 @@ impl TextKind {
                 metadata.insert(TYPE.to_owned(), labels.type_name.clone());
                 let list: Vec<serde_json::Value> = labels.labels.iter().map(|label| label.as_str().into()).collect();
                 metadata.insert(LABELS.to_owned(), serde_json::Value::from(list).to_string());
+            }
+            Self::Unordered(native) => {
+                metadata.insert(KIND.to_owned(), "unordered".to_owned());
+                metadata.insert(TYPE.to_owned(), native.clone());
             }
             other => {
                 metadata.insert(KIND.to_owned(), other.word().to_owned());
@@ -111,6 +129,8 @@ impl TextKind {
             "uuid" => Self::Uuid,
             "json" => Self::Json,
             "jsonb" => Self::Jsonb,
+            "inet" => Self::Address,
+            "unordered" => Self::Unordered(metadata.get(TYPE)?.clone()),
             "enum" => {
                 let labels = serde_json::from_str(metadata.get(LABELS)?).ok()?;
                 Self::Enum(Arc::new(Labels { type_name: metadata.get(TYPE)?.clone(), labels }))

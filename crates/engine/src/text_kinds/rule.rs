@@ -2,7 +2,7 @@
 //! The rule that compares and sorts kinds of text as what they are, and refuses what PostgreSQL has no operator for.
 
 use super::member::Member;
-use super::words::{Word, Work, canonical_json, canonical_uuid, rank};
+use super::words::{Word, Work, address_key, canonical_json, canonical_uuid, rank};
 use super::{Labels, TextKind};
 use crate::errors::carry;
 use crate::walk::{expressions, orders, seen_by};
@@ -11,7 +11,7 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult};
 use datafusion::common::{DFSchema, ExprSchema, Result, ScalarValue, TableReference};
 use datafusion::logical_expr::expr::{AggregateFunction, Cast, InList, ScalarFunction, Sort, TryCast};
-use datafusion::logical_expr::{Between, BinaryExpr, Case, Expr, LogicalPlan, Operator, Union};
+use datafusion::logical_expr::{Between, BinaryExpr, Case, Distinct, Expr, LogicalPlan, Operator, Union};
 use datafusion::optimizer::AnalyzerRule;
 use std::sync::Arc;
 use weir_base::{Error, ErrorCode};
@@ -32,7 +32,12 @@ impl AnalyzerRule for CompareKinds {
 fn rewritten(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let schema = seen_by(&plan)?;
     let changed = expressions(plan, |node| compared(node, &schema))?;
-    // Enums sort by the order of their labels.
+    match &changed.data {
+        LogicalPlan::Sort(sort) => sortable(&sort.expr, &schema)?,
+        LogicalPlan::Distinct(Distinct::On(on)) => sortable(on.sort_expr.as_deref().unwrap_or_default(), &schema)?,
+        _ => {}
+    }
+    // Enums sort by the order of their labels, addresses by that of networks.
     let plan = orders(changed.data, |order| by_rank(order, &schema));
     // A kind that was left behind further down is not inherited either.
     let inherits =
@@ -57,9 +62,27 @@ fn agreed(union: Union) -> Result<Union> {
     Ok(Union { schema: Arc::new(schema), inputs })
 }
 
+/// Error: 0A000 for a value that is not put in an order here.
+fn sortable(order: &[Sort], schema: &DFSchema) -> Result<()> {
+    match order.iter().find_map(|sort| kind_of(&sort.expr, schema)) {
+        Some(TextKind::Unordered(native)) => Err(carry(no_order(&native))),
+        _ => Ok(()),
+    }
+}
+
+fn no_order(native: &str) -> Error {
+    Error::new(ErrorCode::Unsupported, format!("values of type {native} are not put in an order here"))
+        .with_detail("they are read as the text that the source prints, which has another order")
+        .with_hint(match native {
+            "money" => "read it as a number: a view of the source with amount::numeric; amount::text compares letters",
+            _ => "cast it to text to compare letters",
+        })
+}
+
 fn by_rank(order: Vec<Sort>, schema: &DFSchema) -> Vec<Sort> {
     let ranked = |sort: Sort| match kind_of(&sort.expr, schema) {
         Some(TextKind::Enum(labels)) => Sort { expr: Word::call(Work::Rank(labels), sort.expr), ..sort },
+        Some(TextKind::Address) => Sort { expr: Word::call(Work::Address, sort.expr), ..sort },
         _ => sort,
     };
     order.into_iter().map(ranked).collect()
@@ -127,6 +150,11 @@ fn compared(node: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
         Expr::ScalarFunction(function) if same_kind(function.name()) => chosen(function, schema),
         Expr::AggregateFunction(function) => aggregated(function, schema),
         Expr::WindowFunction(mut window) => {
+            sortable(&window.params.order_by, schema)?;
+            let extreme = matches!(window.fun.name(), "min" | "max");
+            if let Some(error) = no_extreme(extreme, &window.params.args, schema) {
+                return Err(carry(error));
+            }
             window.params.order_by = by_rank(window.params.order_by, schema);
             Ok(Transformed::yes(Expr::WindowFunction(window)))
         }
@@ -152,6 +180,19 @@ fn side(expr: Expr, kind: &TextKind, by_order: bool, schema: &DFSchema) -> Resul
             None => Ok(expr),
         },
         TextKind::Enum(labels) => enum_side(expr, literal, labels, by_order, schema),
+        TextKind::Address => match literal {
+            Some(text) => Ok(text_of(address_key(&text).map_err(carry)?)),
+            None if expr_is_null(&expr) => Ok(expr),
+            None => Ok(Word::call(Work::Address, expr)),
+        },
+        TextKind::Unordered(native) if by_order => Err(carry(no_order(native))),
+        // `$9.00` and `9` are one amount.
+        TextKind::Unordered(native) if native == "money" && literal.is_some() => Err(carry(
+            Error::new(ErrorCode::Unsupported, "money is not compared with a text that is written out")
+                .with_detail("it is read as the text that the source prints")
+                .with_hint("write amount::text = '$9.00', or read it as a number: a view of the source with amount::numeric"),
+        )),
+        TextKind::Unordered(_) => Ok(expr),
         TextKind::Jsonb if !by_order => match literal {
             Some(text) => Ok(text_of(canonical_json(&text).map_err(carry)?)),
             None => Ok(Word::call(Work::Canonical, expr)),
@@ -165,6 +206,10 @@ fn side(expr: Expr, kind: &TextKind, by_order: bool, schema: &DFSchema) -> Resul
                 .with_hint("cast it to text, which compares how it is written"),
         )),
     }
+}
+
+fn expr_is_null(expr: &Expr) -> bool {
+    matches!(expr, Expr::Literal(value, _) if value.is_null())
 }
 
 fn enum_side(expr: Expr, literal: Option<String>, labels: &Arc<Labels>, by_order: bool, schema: &DFSchema) -> Result<Expr> {
@@ -220,18 +265,39 @@ fn chosen(function: ScalarFunction, schema: &DFSchema) -> Result<Transformed<Exp
             let args = args.into_iter().map(|argument| side(argument, &TextKind::Uuid, false, schema)).collect::<Result<Vec<_>>>()?;
             Ok(Transformed::yes(Expr::ScalarFunction(ScalarFunction { func, args })))
         }
-        Some(TextKind::Enum(_)) if ordering => Err(carry(extreme_of_enum())),
+        Some(TextKind::Enum(_) | TextKind::Address | TextKind::Unordered(_)) if ordering => {
+            no_extreme(true, &function.args, schema).map_or_else(|| Ok(Transformed::no(Expr::ScalarFunction(function))), |error| Err(carry(error)))
+        }
         _ => Ok(Transformed::no(Expr::ScalarFunction(function))),
     }
 }
 
 fn aggregated(mut function: AggregateFunction, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let extreme = matches!(function.func.name(), "min" | "max");
-    if extreme && function.params.args.iter().any(|argument| matches!(kind_of(argument, schema), Some(TextKind::Enum(_)))) {
-        return Err(carry(extreme_of_enum()));
+    if let Some(error) = no_extreme(extreme, &function.params.args, schema) {
+        return Err(carry(error));
     }
+    sortable(&function.params.order_by, schema)?;
     function.params.order_by = by_rank(function.params.order_by, schema);
     Ok(Transformed::yes(Expr::AggregateFunction(function)))
+}
+
+/// Why there is no least or greatest of these here.
+fn no_extreme(extreme: bool, arguments: &[Expr], schema: &DFSchema) -> Option<Error> {
+    let kind = arguments.iter().find_map(|argument| kind_of(argument, schema)).filter(|_| extreme)?;
+    match &kind {
+        TextKind::Enum(_) => Some(extreme_of_enum()),
+        TextKind::Address => Some(
+            Error::new(ErrorCode::Unsupported, "the least or greatest address is not computed here")
+                .with_hint("ORDER BY it and take the first row, or cast it to text to compare letters"),
+        ),
+        TextKind::Unordered(native) => Some(no_order(native)),
+        TextKind::Json | TextKind::Jsonb => Some(
+            Error::new(ErrorCode::UnknownFunction, format!("there is no least or greatest {}", kind.word()))
+                .with_hint("cast it to text, which compares how it is written"),
+        ),
+        TextKind::Uuid => None,
+    }
 }
 
 fn extreme_of_enum() -> Error {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The functions that turn a kind of text into what it is compared by.
 
-use super::{Labels, json, uuid};
+use super::{Labels, address, json, uuid};
 use crate::errors::carry;
 use arrow::array::{ArrayRef, AsArray, Int32Array, StringArray};
 use arrow::compute::cast;
@@ -21,6 +21,8 @@ pub(super) enum Work {
     Canonical,
     /// Where a label of an enum stands.
     Rank(Arc<Labels>),
+    /// The key by which addresses are equal and in order.
+    Address,
     /// The text itself, and no kind any more.
     Plain,
 }
@@ -47,6 +49,7 @@ impl Word {
         let texts = texts.as_string::<i32>();
         Ok(match &self.work {
             Work::Plain => Arc::new(texts.clone()),
+            Work::Address => Arc::new(texts.iter().map(|text| text.map(address_key).transpose()).collect::<Result<StringArray>>()?),
             Work::Canonical => Arc::new(texts.iter().map(|text| text.map(canonical_json).transpose()).collect::<Result<StringArray>>()?),
             Work::Rank(labels) => Arc::new(texts.iter().map(|text| text.map(|text| rank(labels, text)).transpose()).collect::<Result<Int32Array>>()?),
             Work::Uuid { tries } => {
@@ -63,6 +66,11 @@ impl Word {
 /// Error: 22P02.
 pub(super) fn canonical_uuid(text: &str) -> Result<String> {
     uuid::canonical(text).ok_or_else(|| bad("uuid").with_hint("a uuid has 32 hexadecimal digits, such as 6f1d1e0a-0000-4000-8000-00000000abcd"))
+}
+
+/// Error: 22P02.
+pub(super) fn address_key(text: &str) -> Result<String> {
+    address::key(text).ok_or_else(|| bad("inet").with_hint("an address is written like 10.0.0.9, 10.0.0.0/8 or 2001:db8::1"))
 }
 
 /// Error: 22P02.
@@ -88,6 +96,7 @@ impl ScalarUDFImpl for Word {
             Work::Uuid { .. } => "uuid",
             Work::Canonical => "jsonb",
             Work::Rank(_) => "enum_rank",
+            Work::Address => "inet",
             Work::Plain => "text",
         }
     }

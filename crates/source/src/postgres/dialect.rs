@@ -81,6 +81,10 @@ impl Dialect for PostgresDialect {
         true
     }
 
+    fn planned_apart(&self) -> &'static str {
+        " OFFSET 0"
+    }
+
     fn joins_fully(&self) -> bool {
         true
     }

@@ -111,7 +111,8 @@ fn decimal(comparison: Comparison, unscaled: i128, precision: u8, column: &Colum
     if !declared {
         return Support::Superset(
             Reason::new("numeric", "the column has no declared precision: what the source returns is checked again here")
-                .with_remedy("ALTER TABLE {table} ALTER COLUMN {column} TYPE numeric(38, 10)"),
+                // Each value that is read here fits: with fewer decimal places some would be rounded.
+                .with_remedy("ALTER TABLE {table} ALTER COLUMN {column} TYPE numeric(38, 18)"),
         );
     }
     // A declared numeric can still be NaN, above every number. Under `null` it is NULL here.
