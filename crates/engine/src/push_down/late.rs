@@ -65,13 +65,13 @@ pub(crate) fn value_filters(filter: &Arc<dyn PhysicalExpr>, outputs: &[Term], so
     let Some((schema, names)) = numbered(outputs) else { return Vec::new() };
     let scope = Scope { source, schema: &schema, terms: outputs };
     let written = |part: &Arc<dyn PhysicalExpr>| {
-        let (column, cast_to, op, found) = comparison(part)?;
-        let value = Expr::Column(Column::new_unqualified(names.get(column)?));
+        let (place, cast_to, op, found) = comparison(part)?;
+        let value = Expr::Column(Column::new_unqualified(names.get(place)?));
         let value = cast_to.map_or(value.clone(), |to| cast(value, to));
         // Beside a NULL there is no row.
         let asked = if found.is_null() { lit(false) } else { binary_expr(value, op, Expr::Literal(found, None)) };
         let (Condition::Exact(sent) | Condition::Superset(sent, _)) = condition(&asked, scope) else { return None };
-        let (place, column) = (column, outputs[column].meaning.name.clone());
+        let column = outputs[place].meaning.name.clone();
         let shown = format!("/* {} {op} what a subquery found */ true", column.replace("*/", "* /"));
         Some(KeyFilter { sql: sent.sql, shown, column, place, keys: None })
     };
