@@ -9,6 +9,7 @@ pub mod error;
 pub mod ids;
 pub mod limits;
 pub mod names;
+pub mod shortest;
 pub mod units;
 
 pub use as_of::{AsOf, AsOfMethod, Timestamp};

@@ -6,6 +6,7 @@ use arrow::array::{Array, AsArray, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, DurationMicrosecondType, Float32Type, Float64Type, IntervalMonthDayNano, IntervalMonthDayNanoType, TimeUnit};
 use std::sync::Arc;
+use weir_base::shortest::{scientific_f32, scientific_f64};
 
 const DAY_MICROS: i64 = 86_400_000_000;
 
@@ -57,11 +58,11 @@ pub(super) fn as_letter() -> Scalar {
 }
 
 fn double(value: f64) -> String {
-    shortest(value.is_finite(), value.is_sign_negative(), value.is_nan(), &format!("{:e}", value.abs()), 15)
+    shortest(value.is_finite(), value.is_sign_negative(), value.is_nan(), &scientific_f64(value.abs()), 15)
 }
 
 fn single(value: f32) -> String {
-    shortest(value.is_finite(), value.is_sign_negative(), value.is_nan(), &format!("{:e}", value.abs()), 6)
+    shortest(value.is_finite(), value.is_sign_negative(), value.is_nan(), &scientific_f32(value.abs()), 6)
 }
 
 /// The fewest digits that are read back as the same number, with an exponent from `plain_max` digits on.

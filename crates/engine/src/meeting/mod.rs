@@ -6,6 +6,7 @@ mod casts;
 mod choices;
 mod compared;
 mod kind;
+mod outside;
 mod sets;
 mod windows;
 
@@ -33,15 +34,22 @@ impl AnalyzerRule for MeetAsInPostgres {
 
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
         // Above a node whose types changed each schema has to be told so.
-        let mut changed = false;
-        plan.transform_up_with_subqueries(|node| {
-            let told = if changed { node.recompute_schema()? } else { node };
-            let met = rewritten(told)?;
-            changed |= met.transformed;
-            Ok(met)
-        })
-        .data()
+        let (plan, changed) = all_met(plan)?;
+        // Subqueries come first: what they take from outside may have met in another type only then.
+        if changed { all_met(outside::told(plan)?).map(|(plan, _)| plan) } else { Ok(plan) }
     }
+}
+
+/// The plan, and whether anything has got another type.
+fn all_met(plan: LogicalPlan) -> Result<(LogicalPlan, bool)> {
+    let mut changed = false;
+    let met = plan.transform_up_with_subqueries(|node| {
+        let told = if changed { node.recompute_schema()? } else { node };
+        let met = rewritten(told)?;
+        changed |= met.transformed;
+        Ok(met)
+    });
+    Ok((met.data()?, changed))
 }
 
 fn rewritten(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Numbers as Postgres prints them, and `numeric` in its binary form.
 
+use weir_base::shortest::{scientific_f32, scientific_f64};
+
 /// Decimal digits of a whole number, without an allocation.
 pub fn put_u64(number: u64, out: &mut Vec<u8>) {
     let mut digits = [0_u8; 20];
@@ -69,7 +71,7 @@ pub fn put_decimal(unscaled: &str, scale: i8, out: &mut Vec<u8>) {
 pub fn put_f64(number: f64, out: &mut Vec<u8>) {
     match special(number.is_nan(), number.is_infinite(), number.is_sign_negative()) {
         Some(word) => out.extend_from_slice(word),
-        None => put_shortest(&format!("{number:e}"), 15, out),
+        None => put_shortest(&scientific_f64(number), 15, out),
     }
 }
 
@@ -77,7 +79,7 @@ pub fn put_f64(number: f64, out: &mut Vec<u8>) {
 pub fn put_f32(number: f32, out: &mut Vec<u8>) {
     match special(number.is_nan(), number.is_infinite(), number.is_sign_negative()) {
         Some(word) => out.extend_from_slice(word),
-        None => put_shortest(&format!("{number:e}"), 6, out),
+        None => put_shortest(&scientific_f32(number), 6, out),
     }
 }
 
