@@ -2,7 +2,7 @@
 //! The fewest digits that read back as the same floating point number, as PostgreSQL picks them. The library's digits may lie exactly
 //! between two numbers, where reading back is a matter of how ties are settled; PostgreSQL takes one digit more then.
 
-/// `d.ddde±x`. Of a finite number.
+/// `d.ddde±x`; `NaN` and `inf` as they are.
 pub fn scientific_f64(value: f64) -> String {
     const FRACTION_BITS: u32 = 52;
     let fraction = value.to_bits() & ((1 << FRACTION_BITS) - 1);
@@ -32,7 +32,7 @@ pub fn scientific_f32(value: f32) -> String {
 /// in between that has fewer digits than the number itself. `lowest` when the neighbour below is only half as far away.
 fn is_tie(text: &str, value: f64, exponent: i32, lowest: bool) -> bool {
     const BITS_MAX: f64 = 1e38;
-    if exponent < 1 || value > BITS_MAX {
+    if exponent < 1 || !value.is_finite() || value > BITS_MAX {
         return false;
     }
     let (exact, half) = (value as u128, 1u128 << (exponent - 1));

@@ -81,7 +81,8 @@ fn turned(place: &str, values: &[&Expr], schema: &DFSchema) -> Result<Option<Vec
     let Some(met) = values.iter().map(|value| of(value, schema)).collect::<Option<Vec<Met>>>() else { return Ok(None) };
     let Some(to) = common(&met).map_err(|(one, other)| unmatched(place, &one, &other))? else { return Ok(None) };
     let turns = |met: &Met| match met {
-        Met::Known(from) => *from != to && Category::of(&to) == Category::Moment,
+        // Until the query engine has decided, the choice has the type of its first value, and a UNION around it would take that.
+        Met::Known(from) => *from != to && matches!(Category::of(&to), Category::Moment | Category::Number),
         Met::Unknown => reads(&to),
     };
     if !met.iter().any(turns) {
