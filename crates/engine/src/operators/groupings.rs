@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //! ROLLUP, CUBE and GROUPING SETS make NULLs of keys. The engine takes what held for a key below for the key above: two keys that a join
-//! made equal, or one that a filter made constant, count as equal and constant still, and a sort leaves them out.
+//! made equal, or one that a filter made constant, count as equal and constant still, and a sort leaves them out. So does a constant of the
+//! side of an outer join that may be missing.
 
 use super::{Plan, changed};
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::{Result, Statistics};
+use datafusion::common::{JoinType, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::EquivalenceProperties;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec};
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties};
 use std::fmt;
 use std::sync::Arc;
 
-/// Puts `Apart` above each group of several sets.
+/// Puts `Apart` above each group of several sets, and each outer join with constants.
 #[derive(Debug)]
 pub(super) struct ApartFromBelow;
 
@@ -29,9 +31,19 @@ impl PhysicalOptimizerRule for ApartFromBelow {
     fn optimize(&self, plan: Plan, _: &ConfigOptions) -> Result<Plan> {
         changed(plan, |node| {
             let sets = node.downcast_ref::<AggregateExec>().is_some_and(|aggregate| aggregate.group_expr().has_grouping_set());
-            sets.then(|| Apart::over(node.clone()))
+            // Which side that is may change when the sides are swapped.
+            let missing = is_outer(node) && node.children().iter().any(|side| !side.equivalence_properties().constants().is_empty());
+            (sets || missing).then(|| Apart::over(node.clone()))
         })
     }
+}
+
+/// Whether the columns of one side are NULL in rows without a partner.
+fn is_outer(node: &Plan) -> bool {
+    let hashed = node.downcast_ref::<HashJoinExec>().map(HashJoinExec::join_type);
+    let sorted = node.downcast_ref::<SortMergeJoinExec>().map(SortMergeJoinExec::join_type);
+    let looped = node.downcast_ref::<NestedLoopJoinExec>().map(NestedLoopJoinExec::join_type);
+    hashed.copied().or(sorted).or(looped.copied()).is_some_and(|kind| matches!(kind, JoinType::Left | JoinType::Right | JoinType::Full))
 }
 
 /// The same rows, of whose keys nothing is known.
@@ -100,5 +112,15 @@ mod tests {
         let rows = SessionContext::new_with_state(state).sql(sql).await.unwrap().collect().await.unwrap();
         let shown = pretty_format_batches(&rows).unwrap().to_string();
         assert!(shown.find("| 2 | 2 |") < shown.find("|   | 1 |"), "{shown}");
+    }
+
+    #[tokio::test]
+    async fn a_constant_of_a_side_that_may_be_missing_is_sorted() {
+        let sql =
+            "SELECT a.k, b.c FROM (VALUES (1), (2), (3)) AS a(k) FULL JOIN (SELECT k, 7 AS c FROM (VALUES (2), (4)) AS t(k)) b ON a.k = b.k ORDER BY b.c, a.k";
+        let state = super::super::guarded(SessionStateBuilder::new().with_default_features().build());
+        let rows = SessionContext::new_with_state(state).sql(sql).await.unwrap().collect().await.unwrap();
+        let shown = pretty_format_batches(&rows).unwrap().to_string();
+        assert!(shown.find("| 2 | 7 |") < shown.find("| 1 |   |"), "{shown}");
     }
 }
