@@ -84,7 +84,7 @@ async fn three_hundred_thousand_scattered_keys_move_the_rows_that_match() {
 #[tokio::test(flavor = "multi_thread")]
 async fn more_keys_than_one_list_takes_stand_in_several() {
     // F54: a hundred and fifty thousand scattered keys, of which MariaDB takes fifty thousand in a list.
-    let big = "CREATE TABLE big (id int PRIMARY KEY, n int); INSERT INTO big SELECT seq * 3, seq FROM seq_1_to_700000; ANALYZE TABLE big";
+    let big = "CREATE TABLE big (id int PRIMARY KEY, n int); INSERT INTO big SELECT seq * 300, seq FROM seq_1_to_700000; ANALYZE TABLE big";
     mariadb().await.run("keys_lists", big).await.unwrap();
     let world = World::builder().source("billing", "mysql", &mariadb().await.url("keys_lists")).start().await;
     world.rows("CREATE SCHEMA lake.keys").await;
@@ -93,6 +93,37 @@ async fn more_keys_than_one_list_takes_stand_in_several() {
     world.rows(&format!("VERIFY {sql}")).await;
     assert_eq!(world.rows(sql).await[0][0], "150000");
     assert_eq!(moved(&world, "billing", sql).await, 150_000, "rows moved are rows that match");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_keys_that_are_close_to_each_other_go_as_bits() {
+    // Below zero, missing, and beyond the first and the last key.
+    let columns = "n int PRIMARY KEY, id bigint, small int NOT NULL";
+    let fill = "SELECT n, CASE WHEN n % 1000 <> 0 THEN n * 3 - 100000 END, n * 2";
+    let app = format!("CREATE TABLE big ({columns}); INSERT INTO big {fill} FROM generate_series(1, 200000) n; ANALYZE big");
+    postgres().await.run("keys_bits", &app).await.unwrap();
+    let columns = columns.replace("small int", "small int unsigned");
+    let billing =
+        format!("CREATE TABLE big ({columns}); INSERT INTO big {fill} FROM (SELECT CAST(seq AS signed) AS n FROM seq_1_to_200000) s; ANALYZE TABLE big");
+    mariadb().await.run("keys_bits", &billing).await.unwrap();
+    let world = World::builder()
+        .source("app", "postgres", &postgres().await.url("keys_bits"))
+        .source("billing", "mysql", &mariadb().await.url("keys_bits"))
+        .start()
+        .await;
+    world.rows("CREATE SCHEMA lake.keys").await;
+    world.rows("CREATE TABLE lake.keys.many AS SELECT n, id, small FROM app.public.big WHERE n % 7 < 3 AND n BETWEEN 20 AND 190000").await;
+    for (source, table) in [("app", "app.public.big"), ("billing", "billing.keys_bits.big")] {
+        for (key, rows) in [("id", 81_339), ("small", 81_420)] {
+            // Not a plain count: groups of the keys would be counted at the source.
+            let sql = format!("SELECT count(DISTINCT b.n), sum(b.n) FROM lake.keys.many m JOIN {table} b ON b.{key} = m.{key}");
+            let sum = world.value(&format!("SELECT sum(n) FROM lake.keys.many WHERE {key} IS NOT NULL")).await;
+            assert_eq!(world.rows(&sql).await, [[rows.to_string(), sum]], "{source}, {key}");
+            assert_eq!(moved(&world, source, &sql).await, rows, "{source}, {key}: rows moved are rows that match");
+            let logged = world.value(&format!("SELECT sql FROM system.query_sources WHERE source = '{source}' ORDER BY started_at DESC LIMIT 1")).await;
+            assert!(logged.contains(&format!("/* {rows} keys from a join on {key}, as bits */")), "{logged}");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

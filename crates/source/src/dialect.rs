@@ -16,6 +16,8 @@ pub struct KeysMax {
     /// What one of them costs, to be read by the source and looked for in its table: as much as reading so many more rows. A list is
     /// sent when it spares more than it costs.
     pub rows_a_key: f64,
+    /// The same for a key that is a bit in a set (`in_bits`).
+    pub rows_a_bit: f64,
 }
 
 /// The writing rules of one kind of source.
@@ -66,7 +68,7 @@ pub trait Dialect: Send + Sync + std::fmt::Debug {
 
     /// How many keys of a join go into one list, and how long the text of all may be. Servers refuse or choke on more.
     fn keys_max(&self) -> KeysMax {
-        KeysMax { list: 10_000, text_bytes: 512 * 1024, rows_a_key: 2.0 }
+        KeysMax { list: 10_000, text_bytes: 512 * 1024, rows_a_key: 2.0, rows_a_bit: 2.0 }
     }
 
     /// Whether HAVING knows whatever a group is made by, so that a condition on groups needs no table derived from them.
@@ -78,6 +80,13 @@ pub trait Dialect: Send + Sync + std::fmt::Debug {
     /// `None` where there is no such thing.
     fn array(&self, values: &[Operand<'_>], column: &Column) -> Option<String> {
         let _ = (values, column);
+        None
+    }
+
+    /// A condition for the whole numbers of which a set has the bits: that of `low` is the lowest of the first byte of `set`, and
+    /// `high` has the last one. It looks at each row, and is far cheaper than a long list there. `None` where there is no such thing.
+    fn in_bits(&self, term: &Term, low: i64, high: i64, set: &[u8]) -> Option<String> {
+        let _ = (term, low, high, set);
         None
     }
 

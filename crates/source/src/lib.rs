@@ -9,6 +9,7 @@ pub mod dialect;
 mod exact_text;
 pub mod expression;
 mod handover;
+mod hex;
 pub mod mysql;
 pub mod postgres;
 mod read_only;

@@ -4,6 +4,7 @@
 //! around them, which would hold most of a table when the keys are scattered.
 
 use super::condition::{Condition, condition};
+use super::key_bits::in_bits;
 use super::terms::Scope;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Schema};
@@ -38,22 +39,44 @@ pub(crate) struct KeyFilter {
     pub keys: Option<usize>,
 }
 
-/// The lists of keys in a filter as it stands now, as conditions over the outputs of a statement. `worth` says whether so many keys
-/// for an output spare more than they cost.
-pub(crate) fn key_filters(filter: &Arc<dyn PhysicalExpr>, outputs: &[Term], source: &dyn Source, worth: impl Fn(usize, usize) -> bool) -> Vec<KeyFilter> {
+/// What a list of keys is worth to a scan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Worth {
+    /// It costs more than it spares.
+    Nothing,
+    /// An index finds the few rows of these keys.
+    Some,
+    /// There are so many that the source looks at each row.
+    Many,
+    /// So many that only a set of bits costs less than it spares.
+    OnlyBits,
+}
+
+/// The lists of keys in a filter as it stands now, as conditions over the outputs of a statement. `worth` is asked about an output and
+/// the number of its keys.
+pub(crate) fn key_filters(filter: &Arc<dyn PhysicalExpr>, outputs: &[Term], source: &dyn Source, worth: impl Fn(usize, usize) -> Worth) -> Vec<KeyFilter> {
     let Some((schema, names)) = numbered(outputs) else { return Vec::new() };
     let scope = Scope { source, schema: &schema, terms: outputs };
     let limits = source.keys_max();
     let written = |keys: Keys| {
         let (count, column) = (keys.list.len(), keys.column);
-        if !worth(column, count) {
+        let worth = worth(column, count);
+        if worth == Worth::Nothing {
             return None;
         }
+        let bits = if matches!(worth, Worth::Many | Worth::OnlyBits) { in_bits(&outputs[column], &keys.list, source) } else { None };
         let value = Expr::Column(Column::new_unqualified(names.get(column)?));
         let value = keys.cast.map_or(value.clone(), |to| cast(value, to));
         let name = outputs[column].meaning.name.clone();
-        let shown = format!("/* {count} keys from a join on {} */ true", name.replace("*/", "* /"));
-        let sql = in_lists(&value, keys.list, limits, scope)?;
+        let one = keys.list.iter().take(1).cloned().collect();
+        let bits = bits.filter(|_| in_lists(&value, one, limits, scope).is_some());
+        let form = if bits.is_some() { ", as bits" } else { "" };
+        let shown = format!("/* {count} keys from a join on {}{form} */ true", name.replace("*/", "* /"));
+        let sql = match bits {
+            Some(bits) => bits,
+            None if worth == Worth::OnlyBits => return None,
+            None => in_lists(&value, keys.list, limits, scope)?,
+        };
         Some(KeyFilter { sql, shown, column: name, place: column, keys: Some(count) })
     };
     lists(filter).into_iter().filter_map(written).collect()

@@ -10,7 +10,7 @@ use crate::arithmetic::settled_batch;
 use crate::discovery::SourceHandle;
 use crate::errors::carry;
 use crate::key_use::KeysSent;
-use crate::push_down::{Fragment, FragmentRequest, ROWS_WORTH_A_FILTER, TextOf, as_kept, cut, kept_here, key_filters, value_filters};
+use crate::push_down::{Fragment, FragmentRequest, ROWS_WORTH_A_FILTER, TextOf, Worth, as_kept, cut, kept_here, key_filters, value_filters};
 use crate::run::QueryRun;
 use crate::sizes::{Size, source_size};
 use crate::text_kinds;
@@ -27,6 +27,8 @@ use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_expr::EquivalenceProperties;
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr_common::physical_expr::snapshot_physical_expr;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::filter::FilterExecBuilder;
@@ -39,7 +41,7 @@ use std::sync::{Arc, OnceLock};
 use weir_api::{Forecast, PushDown, TableAge};
 use weir_base::limits::KEYS_MAX;
 use weir_base::{Error, ErrorCode, TableName};
-use weir_source::{SourceTable, Statement};
+use weir_source::{KeysMax, SourceTable, Statement};
 
 /// A table of a source as the planner sees it, for one query.
 #[derive(Debug)]
@@ -253,14 +255,19 @@ impl SourceScan {
             return 0;
         }
         let Some(rows) = self.likely_rows() else { return KEYS_MAX };
-        ((rows as f64 / (1.0 + self.handle.source.keys_max().rows_a_key)) as usize).clamp(KEYS_ALWAYS_LISTED, KEYS_MAX)
+        let limits = self.handle.source.keys_max();
+        // Only whole numbers can go as bits.
+        let whole = |column: &Column| self.schema().field(column.index()).data_type().is_integer();
+        let bits = self.late.iter().flat_map(collect_columns).any(|column| whole(&column));
+        let rows_a_key = if bits { limits.rows_a_bit.min(limits.rows_a_key) } else { limits.rows_a_key };
+        ((rows as f64 / (1.0 + rows_a_key)) as usize).clamp(KEYS_ALWAYS_LISTED, KEYS_MAX)
     }
 
     /// The statement with the keys that a join has found by now.
     fn narrowed(&self, statement: Statement, run: &QueryRun) -> weir_base::Result<Statement> {
         let Some(terms) = self.fragment.open_terms().filter(|_| !self.late.is_empty() || !self.found.is_empty()) else { return Ok(statement) };
         let source = self.handle.source.as_ref();
-        let worth = |column: usize, keys: usize| worth(keys, self.likely_rows(), self.distinct(column), source.keys_max().rows_a_key);
+        let worth = |column: usize, keys: usize| worth(keys, self.likely_rows(), self.distinct(column), source.keys_max());
         let mut found: Vec<_> = self.found.iter().flat_map(|filter| value_filters(filter, &terms, source)).collect();
         for filter in &self.late {
             // A filter that cannot be looked at asks for nothing here; the join still applies it to every row.
@@ -358,14 +365,24 @@ impl ExecutionPlan for SourceScan {
     }
 }
 
+/// To find so many of its rows by an index costs a source as much as to look at them all.
+const SHARE_OF_ALL: f64 = 0.1;
+
 /// Keys are sent when they spare more rows than they cost. Of a handful of rows none is worth it.
-fn worth(keys: usize, likely_rows: Option<u64>, distinct: Option<usize>, rows_a_key: f64) -> bool {
+fn worth(keys: usize, likely_rows: Option<u64>, distinct: Option<usize>, limits: KeysMax) -> Worth {
     if keys == 0 || keys > KEYS_MAX {
-        return false;
+        return Worth::Nothing;
     }
-    let Some(rows) = likely_rows else { return true };
-    let spared = rows - left(keys, rows, distinct).min(rows);
-    rows as f64 >= ROWS_WORTH_A_FILTER && spared as f64 >= keys as f64 * rows_a_key
+    let Some(rows) = likely_rows else { return Worth::Some };
+    let left = left(keys, rows, distinct).min(rows);
+    let spares = |rows_a_key: f64| rows as f64 >= ROWS_WORTH_A_FILTER && (rows - left) as f64 >= keys as f64 * rows_a_key;
+    let many = left as f64 >= rows as f64 * SHARE_OF_ALL;
+    match (spares(limits.rows_a_key), many) {
+        (true, true) => Worth::Many,
+        (true, false) => Worth::Some,
+        (false, true) if spares(limits.rows_a_bit) => Worth::OnlyBits,
+        (false, _) => Worth::Nothing,
+    }
 }
 
 /// The rows that have one of so many keys. Each of the column's values is taken to be in as many rows as any other; where nobody has
@@ -406,16 +423,19 @@ mod tests {
 
     #[test]
     fn keys_are_worth_sending_when_they_spare_more_rows_than_they_cost() {
-        assert!(worth(100, Some(20_000), None, 1.0));
-        assert!(!worth(900, Some(1_000), None, 1.0), "more keys than half the rows");
-        assert!(!worth(1, Some(400), None, 1.0), "a handful of rows");
-        assert!(worth(400_000, None, None, 1.0) && !worth(KEYS_MAX + 1, None, None, 1.0) && !worth(0, None, None, 1.0));
-        // A thousand values in a million rows: 990 of them leave next to nothing out, 300 most of it.
-        assert!(!worth(1_000, Some(1_000_000), Some(1_000), 1.0));
-        assert!(worth(300, Some(1_000_000), Some(1_000), 1.0));
-        assert!(!worth(9_995, Some(1_000_000), Some(10_000), 1.0), "500 rows for 9995 keys");
+        let costs = |rows_a_key: f64| KeysMax { list: 10, text_bytes: 10, rows_a_key, rows_a_bit: rows_a_key / 2.0 };
+        let worth = |keys, rows, distinct, rows_a_key| worth(keys, rows, distinct, costs(rows_a_key));
+        assert_eq!(worth(100, Some(20_000), None, 1.0), Worth::Some);
+        assert_eq!(worth(900, Some(1_000), None, 1.0), Worth::Nothing, "nearly all rows");
+        assert_eq!(worth(600, Some(1_000), None, 1.0), Worth::OnlyBits, "more keys than half the rows");
+        assert_eq!(worth(1, Some(400), None, 1.0), Worth::Nothing, "a handful of rows");
+        assert_eq!([0, 400_000, KEYS_MAX + 1].map(|keys| worth(keys, None, None, 1.0)), [Worth::Nothing, Worth::Some, Worth::Nothing]);
+        // A thousand values in a million rows: 990 of them leave little out, 300 most of it.
+        assert_eq!(worth(999, Some(1_000_000), Some(1_000), 2.0), Worth::OnlyBits);
+        assert_eq!(worth(300, Some(1_000_000), Some(1_000), 1.0), Worth::Many);
+        assert_eq!(worth(9_995, Some(1_000_000), Some(10_000), 1.0), Worth::Nothing, "500 rows for 9995 keys");
         // Where a key costs as much as four rows, a fifth of the keys spares just what it costs.
-        assert!(worth(190_000, Some(1_000_000), None, 4.0) && !worth(210_000, Some(1_000_000), None, 4.0));
+        assert_eq!([190_000, 210_000, 400_000].map(|keys| worth(keys, Some(1_000_000), None, 4.0)), [Worth::Many, Worth::OnlyBits, Worth::Nothing]);
     }
 
     #[test]

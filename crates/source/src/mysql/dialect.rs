@@ -5,9 +5,9 @@ use super::calendar::{time_text, timestamp_text};
 use super::forms::{self, TextKey};
 use super::native::{TextOrder, text_order, type_word};
 use crate::exact_text::date_text;
+use crate::hex::hex;
 use crate::{Column, Comparison, Dialect, KeysMax, Operand, Pattern, Term};
 use arrow::datatypes::DataType;
-use std::fmt::Write;
 use weir_base::{Error, ErrorCode, Result};
 
 /// The writing rules of both products.
@@ -67,7 +67,17 @@ impl Dialect for MySqlDialect {
 
     /// The smallest `max_allowed_packet` that servers come with is a megabyte; long lists are joined as a table by the server.
     fn keys_max(&self) -> KeysMax {
-        KeysMax { list: 50_000, text_bytes: text_bytes_max(SMALLEST_PACKET_BYTES), rows_a_key: 2.0 }
+        KeysMax { list: 50_000, text_bytes: text_bytes_max(SMALLEST_PACKET_BYTES), rows_a_key: 2.0, rows_a_bit: 0.5 }
+    }
+
+    /// Unsigned numbers cannot go below zero, and a CASE is computed in its order.
+    fn in_bits(&self, term: &Term, low: i64, high: i64, set: &[u8]) -> Option<String> {
+        if !matches!(type_word(&term.meaning.native_type), "tinyint" | "smallint" | "mediumint" | "int" | "bigint") {
+            return None;
+        }
+        let place = format!("({} - {low})", term.sql);
+        let bit = format!("ORD(SUBSTR(X'{}', ({place} >> 3) + 1, 1)) >> ({place} & 7) & 1", hex(set));
+        Some(format!("CASE WHEN {} BETWEEN {low} AND {high} THEN {bit} ELSE 0 END = 1", term.sql))
     }
 
     fn as_text(&self, quoted: &str) -> String {
@@ -232,15 +242,6 @@ fn text_literal(text: &str) -> String {
         return format!("_utf8mb4 X'{}'", hex(text.as_bytes()));
     }
     format!("'{}'", text.replace('\'', "''"))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let mut digits = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        // Writing to a String cannot fail.
-        let _ = write!(digits, "{byte:02X}");
-    }
-    digits
 }
 
 #[cfg(test)]

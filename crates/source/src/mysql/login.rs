@@ -194,10 +194,7 @@ fn xor(left: &[u8], right: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn hex(bytes: &[u8]) -> String {
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-    }
+    use crate::hex::hex;
 
     #[test]
     fn a_password_is_shown_over_tls_only() {

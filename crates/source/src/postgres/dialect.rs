@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How SQL is written for PostgreSQL: exact names and typed literals that leave the column, and so its index, alone.
 
+use crate::hex::hex;
 use crate::{Column, Comparison, Dialect, KeysMax, Operand, Term};
 use arrow::datatypes::DataType;
 use weir_base::{CalendarDay, DAY_MICROS, Error, ErrorCode, Result};
@@ -57,9 +58,20 @@ impl Dialect for PostgresDialect {
         Some(format!("{}::{word}[]", quoted(&format!("{{{}}}", elements.join(","))).ok()?))
     }
 
+    /// `get_bit` fails beyond the last bit, and a CASE is computed in its order.
+    fn in_bits(&self, term: &Term, low: i64, high: i64, set: &[u8]) -> Option<String> {
+        let whole = matches!(term.meaning.data_type, DataType::Int16 | DataType::Int32 | DataType::Int64);
+        if !whole || super::mapping::base_type(&term.meaning.native_type) == "oid" || i32::try_from(i128::from(high) - i128::from(low)).is_err() {
+            return None;
+        }
+        let value = format!("{}::int8", term.sql);
+        let bounds = format!("'{low}'::int8 AND '{high}'::int8");
+        Some(format!("CASE WHEN {value} BETWEEN {bounds} THEN get_bit('\\x{}'::bytea, ({value} - '{low}'::int8)::int4) = 1 ELSE false END", hex(set)))
+    }
+
     /// An array is one value, hashed by the server; a text may have a gigabyte.
     fn keys_max(&self) -> KeysMax {
-        KeysMax { list: usize::MAX, text_bytes: 64 * 1024 * 1024, rows_a_key: 1.0 }
+        KeysMax { list: usize::MAX, text_bytes: 64 * 1024 * 1024, rows_a_key: 1.0, rows_a_bit: 0.5 }
     }
 
     /// Arrays hold NULLs equal, and unlike an OR their equality can be hashed.
@@ -166,10 +178,6 @@ fn quoted(text: &str) -> Result<String> {
     Ok(if doubled.contains('\\') { format!("E'{}'", doubled.replace('\\', "\\\\")) } else { format!("'{doubled}'") })
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn dated(days: i64, clock: &str) -> String {
     let CalendarDay { year, month, day } = CalendarDay::from_days(days);
     let (shown, era) = if year > 0 { (year, "") } else { (1 - year, " BC") };
@@ -212,6 +220,20 @@ mod tests {
 
     fn literal(value: Operand<'_>, data_type: &DataType) -> String {
         PostgresDialect.literal(value, data_type).unwrap()
+    }
+
+    #[test]
+    fn keys_as_bits_need_whole_numbers_that_are_close() {
+        let column = |data_type: DataType| Term::computed("\"id\"", "bigint", data_type, true);
+        let bits = |data_type, low, high| PostgresDialect.in_bits(&column(data_type), low, high, &[0b101, 0xf0]);
+        assert_eq!(
+            bits(DataType::Int64, -3, 12).as_deref(),
+            Some(
+                "CASE WHEN \"id\"::int8 BETWEEN '-3'::int8 AND '12'::int8 \
+                 THEN get_bit('\\x05f0'::bytea, (\"id\"::int8 - '-3'::int8)::int4) = 1 ELSE false END"
+            )
+        );
+        assert_eq!((bits(DataType::Utf8, 0, 15), bits(DataType::Int64, i64::MIN, i64::MAX)), (None, None));
     }
 
     #[test]
