@@ -17,6 +17,7 @@ mod first_rows;
 mod forecast;
 mod functions;
 mod key_use;
+mod list_logic;
 mod meeting;
 mod membership;
 mod moments;

@@ -13,6 +13,7 @@
 //! * The first rows of a union: where a column is one constant in each arm, the arms are sorted without it. But they also leave out what
 //!   comes after the rows that another arm has found, and between the arms that column counts.
 
+use crate::list_logic::ListLogic;
 use crate::moments::WholeDays;
 use crate::scan::Proven;
 use crate::whole_ranges::WholeRanges;
@@ -21,7 +22,7 @@ use datafusion::common::{DFSchemaRef, FunctionalDependencies, JoinType, NullEqua
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::logical_plan::Distinct;
 use datafusion::logical_expr::utils::split_conjunction;
-use datafusion::logical_expr::{Aggregate, Expr, Join, LogicalPlan};
+use datafusion::logical_expr::{Aggregate, Expr, Join, LogicalPlan, SortExpr};
 use datafusion::optimizer::common_subexpr_eliminate::CommonSubexprEliminate;
 use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
@@ -96,8 +97,8 @@ pub(crate) fn share_expressions(plan: LogicalPlan, state: &SessionState) -> Resu
     Optimizer::with_rules(vec![Arc::new(CommonSubexprEliminate::new())]).optimize(plan, state, |_, _| {})
 }
 
-/// The planner's rules, with a guard around those that take such shortcuts, after each simplification our own for dates, and
-/// after conditions have moved down our own for those that no row fails.
+/// The planner's rules, with a guard around those that take such shortcuts, before each simplification our own for lists and after
+/// it that for dates, and after conditions have moved down our own for those that no row fails.
 pub(crate) fn optimizer_rules() -> Vec<Rule> {
     let guarded = |rule: Rule| match rule.name() {
         "eliminate_group_by_constant" => Arc::new(KeepOneKey(rule)) as Rule,
@@ -107,10 +108,13 @@ pub(crate) fn optimizer_rules() -> Vec<Rule> {
         "optimize_projections" => Arc::new(ForgetEverywhere(rule)) as Rule,
         _ => rule,
     };
-    let mut rules = Vec::new();
+    let mut rules: Vec<Rule> = Vec::new();
     for rule in Optimizer::new().rules.into_iter().filter(|rule| rule.name() != CommonSubexprEliminate::new().name()) {
         let simplifies = rule.name() == "simplify_expressions";
         let moves_down = rule.name() == "push_down_filter";
+        if simplifies {
+            rules.push(Arc::new(ListLogic));
+        }
         rules.push(guarded(rule));
         if moves_down {
             rules.push(Arc::new(Proven));
@@ -212,10 +216,25 @@ impl OptimizerRule for ForgetBelow {
                 LogicalPlan::Sort(sort)
             }
             LogicalPlan::Distinct(Distinct::All(input)) => LogicalPlan::Distinct(Distinct::All(forgetful(input)?)),
+            // A key that comes again decides nothing, and there is no place for it in the first rows of groups.
+            LogicalPlan::Distinct(Distinct::On(mut on)) => {
+                on.sort_expr = on.sort_expr.map(once);
+                LogicalPlan::Distinct(Distinct::On(on))
+            }
             other => other,
         };
         self.0.rewrite(plan, config)
     }
+}
+
+fn once(keys: Vec<SortExpr>) -> Vec<SortExpr> {
+    let mut kept: Vec<SortExpr> = Vec::with_capacity(keys.len());
+    for key in keys {
+        if !kept.iter().any(|known| known.expr == key.expr) {
+            kept.push(key);
+        }
+    }
+    kept
 }
 
 /// A rule that walks the plan by itself.

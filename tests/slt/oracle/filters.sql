@@ -67,3 +67,16 @@ SELECT id FROM @people WHERE id > 2 ORDER BY id DESC LIMIT 3 OFFSET 2
 SELECT count(*) FROM (SELECT id FROM @people WHERE city = 'Oslo' LIMIT 1) AS t
 SELECT count(*) FROM (SELECT id FROM @people WHERE name = 'dee' LIMIT 5) AS t
 SELECT id FROM @numbers, @people WHERE n = id AND f < d + 0.1 ORDER BY id
+SELECT g FROM (VALUES (1), (2), (3)) v(g) WHERE g NOT IN (1, NULL) AND g IN (2, 3)
+SELECT g, NOT (g IN (1, 2) AND g IN (5, 6)) FROM (VALUES (NULL), (3), (1)) v(g)
+SELECT g, g IN (1, 2) AND g NOT IN (1), g IN (1) AND g NOT IN (1), (g IN (1) AND g NOT IN (1)) IS NULL, g NOT IN (1, 2) OR g NOT IN (5, 6) FROM (VALUES (NULL), (1), (2), (5)) v(g)
+SELECT g FROM (VALUES (NULL), (1), (2), (5)) v(g) WHERE g NOT IN (1, 2) OR g NOT IN (5, 6)
+SELECT g, g IN (1, NULL), g NOT IN (1, NULL), g IN (1, 2, 3, 4, NULL) AND g IN (2, 3, 4, 5), NOT (g IN (1, NULL) OR g IN (2, NULL)) FROM (VALUES (NULL), (1), (2), (5)) v(g)
+SELECT g, h, g IN (h, 1) AND g IN (2, h), g NOT IN (h) OR g NOT IN (1, 2), NOT (g NOT IN (1, 2, 3, 4) OR h > 0) AND g IN (5, 6, 7, 8) FROM (VALUES (1, 1), (2, 1), (5, NULL), (NULL, 2)) v(g, h)
+SELECT g, CASE WHEN g IN (1, 2) AND g IN (3, 4, NULL) THEN 'both' WHEN NOT (g IN (1, 2) AND g IN (3, 4, NULL)) THEN 'not both' END FROM (VALUES (NULL), (1), (3), (9)) v(g)
+SELECT g FROM (VALUES (0.0), (1.0)) v(g) WHERE g::float8 IN (-0.0::float8, 2) AND g::float8 IN (0.0::float8, 5)
+SELECT id FROM @people WHERE id IN (1, 2, 3, 4, 5, NULL) ORDER BY id
+SELECT id FROM @people WHERE id IN (1, 2, 3, 4, NULL) AND id NOT IN (2, 5, 6, 7, 8) ORDER BY id
+SELECT id FROM @people WHERE NOT (boss IN (1, 2, 3, 4) AND boss IN (5, 6, 7, 8)) ORDER BY id
+SELECT id FROM @people WHERE NOT (boss IN (1, 2, 3, 4, NULL)) ORDER BY id
+SELECT id FROM @people WHERE city IN ('a', 'b', 'c', 'd') AND city IN ('e', 'f', 'g', 'h') OR (city NOT IN ('a', 'b', 'c', 'd') OR city NOT IN ('e', 'f', 'g', 'h')) ORDER BY id

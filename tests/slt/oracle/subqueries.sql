@@ -52,3 +52,31 @@ SELECT p.id, l.r FROM @people p, LATERAL (SELECT o.id, row_number() OVER (ORDER 
 WITH RECURSIVE chain AS (SELECT id, boss, 1 AS depth FROM @people WHERE boss IS NULL UNION ALL SELECT p.id, p.boss, c.depth + 1 FROM chain c JOIN @people p ON p.boss = c.id AND p.id <> c.id WHERE c.depth < 10) SELECT id, depth FROM chain ORDER BY depth, id
 WITH RECURSIVE up AS (SELECT id, boss FROM @people WHERE id = 8 UNION SELECT p.id, p.boss FROM @people p JOIN up ON p.id = up.boss) SELECT id FROM up ORDER BY id
 WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < (SELECT count(*) FROM @people)) SELECT sum(n) FROM r
+SELECT i FROM generate_series(1, 3) a(i) WHERE EXISTS (SELECT max(j) FROM generate_series(10, 12) b(j) WHERE b.j = a.i) ORDER BY i
+SELECT i FROM generate_series(1, 3) a(i) WHERE NOT EXISTS (SELECT max(j) FROM generate_series(2, 12) b(j) WHERE b.j = a.i) ORDER BY i
+SELECT i FROM generate_series(1, 3) a(i) WHERE 0 IN (SELECT count(*) FROM generate_series(3, 12) b(j) WHERE b.j = a.i) ORDER BY i
+SELECT i FROM generate_series(1, 3) a(i) WHERE 0 NOT IN (SELECT count(*) FROM generate_series(3, 12) b(j) WHERE b.j = a.i) ORDER BY i
+SELECT i FROM generate_series(1, 3) a(i) WHERE a.i NOT IN (SELECT max(j) FROM generate_series(1, 2) b(j) WHERE b.j = a.i) ORDER BY i
+-- refused 0A000: a subquery with an aggregate that compares with something but =
+SELECT i FROM generate_series(1, 3) a(i) WHERE a.i IN (SELECT max(j) FROM generate_series(1, 2) b(j) WHERE b.j <= a.i) ORDER BY i
+SELECT i, a.i IN (SELECT max(j) FROM generate_series(1, 2) b(j) WHERE b.j = a.i), a.i NOT IN (SELECT max(j) FROM generate_series(1, 2) b(j) WHERE b.j = a.i) FROM generate_series(1, 3) a(i) ORDER BY i
+SELECT i FROM generate_series(1, 3) a(i) WHERE EXISTS (SELECT count(*) FROM generate_series(2, 12) b(j) WHERE b.j = a.i HAVING count(*) = 0) ORDER BY i
+SELECT i, EXISTS (SELECT count(*) FROM generate_series(2, 12) b(j) WHERE b.j = a.i HAVING count(*) = 0), NOT EXISTS (SELECT max(j) FROM generate_series(2, 12) b(j) WHERE b.j = a.i HAVING max(j) > 2) FROM generate_series(1, 3) a(i) ORDER BY i
+SELECT i, a.i IN (SELECT max(j) FROM generate_series(1, 2) b(j) WHERE b.j = a.i HAVING count(*) > 0), a.i NOT IN (SELECT max(j) FROM generate_series(1, 2) b(j) WHERE b.j = a.i HAVING count(*) > 0) FROM generate_series(1, 3) a(i) ORDER BY i
+SELECT a.i, (SELECT sum(j) FROM generate_series(1, 2) b(j) WHERE b.j = a.i HAVING sum(j) IS NULL), (SELECT sum(j) FROM generate_series(1, 2) b(j) WHERE b.j = a.i HAVING sum(j) > 1) FROM generate_series(1, 3) a(i) ORDER BY i
+SELECT i FROM generate_series(1, 3) a(i) WHERE (SELECT count(*) FROM generate_series(2, 12) b(j) WHERE b.j = a.i HAVING count(*) < 1) IS NOT NULL ORDER BY i
+SELECT i FROM generate_series(1, 3) a(i) WHERE EXISTS (SELECT 1 FROM generate_series(1, 2) b(j) WHERE b.j = a.i OFFSET 1) ORDER BY i
+-- refused 0A000: a subquery with an aggregate that compares with something but =
+SELECT i FROM generate_series(1, 3) a(i) WHERE EXISTS (SELECT 1 FROM generate_series(1, 2) b(j) WHERE b.j <= a.i OFFSET 1) ORDER BY i
+-- refused 0A000: a subquery with an aggregate that compares with something but =
+SELECT i FROM generate_series(1, 3) a(i) WHERE NOT EXISTS (SELECT 1 FROM generate_series(1, 2) b(j) WHERE b.j <= a.i LIMIT 1 OFFSET 1) ORDER BY i
+SELECT i FROM generate_series(1, 3) a(i) WHERE EXISTS (SELECT 1 FROM generate_series(1, 2) b(j) WHERE b.j <= a.i LIMIT 0) ORDER BY i
+-- refused 0A000: a subquery with an aggregate that compares with something but =
+SELECT i, EXISTS (SELECT 1 FROM generate_series(1, 2) b(j) WHERE b.j <= a.i ORDER BY j LIMIT 1 OFFSET 1) FROM generate_series(1, 3) a(i) ORDER BY i
+SELECT id FROM @people p WHERE EXISTS (SELECT max(o.id) FROM @orders o WHERE o.person_id = p.id) ORDER BY id
+SELECT id FROM @people p WHERE 0 IN (SELECT count(*) FROM @orders o WHERE o.person_id = p.id) ORDER BY id
+SELECT id FROM @people p WHERE EXISTS (SELECT 1 FROM @orders o WHERE o.person_id = p.id OFFSET 1) ORDER BY id
+SELECT id, (SELECT sum(amount) FROM @orders o WHERE o.person_id = p.id HAVING count(*) > 1) FROM @people p ORDER BY id
+SELECT i, EXISTS (SELECT 1 FROM generate_series(1, 2) b(j) WHERE b.j = a.i ORDER BY j LIMIT 1 OFFSET 1), EXISTS (SELECT 1 FROM (VALUES (1), (1), (2)) b(j) WHERE b.j = a.i ORDER BY j LIMIT 1 OFFSET 1) FROM generate_series(1, 3) a(i) ORDER BY i
+SELECT count(a.id) FROM (SELECT id, name AS c FROM @people UNION ALL SELECT id, status FROM @orders) a WHERE EXISTS (SELECT 1 FROM @people b WHERE b.name = a.c AND b.id < 5)
+SELECT count(a.id) FROM (SELECT id, status AS c FROM @orders UNION ALL SELECT id, name FROM @people) a WHERE NOT EXISTS (SELECT 1 FROM @people b WHERE b.name = a.c AND b.id < 5)

@@ -35,3 +35,10 @@ SELECT id, bool_or(credit > 100) OVER (ORDER BY id), max(name) OVER (ORDER BY id
 SELECT id, sum(points) OVER (ORDER BY id), sum(points) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) FROM @people ORDER BY id
 SELECT id, avg(points) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM @people WHERE id IN (1, 2) ORDER BY id
 SELECT id, sum(points) FILTER (WHERE points > 0) OVER (PARTITION BY boss ORDER BY id) FROM @people ORDER BY id
+SELECT x, count(*) FROM (SELECT i % 2 AS x, row_number() OVER (ORDER BY i) AS r FROM generate_series(1, 6) i) v GROUP BY x ORDER BY x
+SELECT x, count(*) OVER (ORDER BY x) FROM (SELECT i % 2 AS x, row_number() OVER (ORDER BY i) AS r FROM generate_series(1, 6) i) v ORDER BY x
+SELECT x, r, count(*) FROM (SELECT i % 2 AS x, row_number() OVER (ORDER BY i) AS r FROM generate_series(1, 6) i) v GROUP BY x, r ORDER BY r
+SELECT DISTINCT x FROM (SELECT i % 2 AS x, row_number() OVER (ORDER BY i) AS r FROM generate_series(1, 6) i) v ORDER BY x
+SELECT bucket, count(*) FROM (SELECT rn / 3 AS bucket, rn FROM (SELECT row_number() OVER (ORDER BY id) AS rn FROM @people) a) b GROUP BY bucket HAVING count(*) > 1 ORDER BY bucket
+SELECT DISTINCT ON (i) i FROM generate_series(1, 3) i ORDER BY i, i DESC
+SELECT DISTINCT ON (city) city, id FROM @people ORDER BY city, city, id DESC, id

@@ -19,6 +19,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use weir_base::{Error, ErrorCode};
 
+/// What `row_number` is called in plans. By its own name the planner would know that its numbers tell rows apart, and it counts the columns
+/// of what is computed above them wrongly.
+pub(crate) const ROW_NUMBER: &str = "row number";
+
 const WINDOWS: [(&str, DataType); 4] =
     [("row_number", DataType::Int64), ("rank", DataType::Int64), ("dense_rank", DataType::Int64), ("ntile", DataType::Int32)];
 
@@ -28,7 +32,8 @@ const OF_ARRAYS: [&str; 5] = ["array_length", "cardinality", "array_ndims", "arr
 pub(super) fn register(state: &mut SessionState) -> Result<()> {
     for (name, to) in WINDOWS {
         let inner = state.udwf(name)?;
-        state.register_udwf(Arc::new(WindowUDF::from(Numbered { inner, to })))?;
+        let aliases = if name == "row_number" { vec![name.to_owned()] } else { inner.aliases().to_vec() };
+        state.register_udwf(Arc::new(WindowUDF::from(Numbered { inner, to, aliases })))?;
     }
     for name in OF_ARRAYS {
         let inner = state.udf(name)?;
@@ -105,15 +110,16 @@ fn without_items(arrays: &ArrayRef) -> Option<BooleanArray> {
 struct Numbered {
     inner: Arc<WindowUDF>,
     to: DataType,
+    aliases: Vec<String>,
 }
 
 impl WindowUDFImpl for Numbered {
     fn name(&self) -> &str {
-        self.inner.name()
+        if self.inner.name() == "row_number" { ROW_NUMBER } else { self.inner.name() }
     }
 
     fn aliases(&self) -> &[String] {
-        self.inner.aliases()
+        &self.aliases
     }
 
     fn signature(&self) -> &Signature {

@@ -16,6 +16,7 @@ mod template;
 mod texts;
 mod typed;
 
+pub(crate) use counts::ROW_NUMBER;
 pub(crate) use numbers::{QUOTIENT_SCALE, rounded_quotient};
 pub(crate) use typed::{TYPED, typed};
 

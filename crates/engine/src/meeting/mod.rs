@@ -22,6 +22,7 @@ use kind::{Met, sql_name};
 use weir_base::{Error, ErrorCode};
 
 pub(crate) use casts::CastsAsInPostgres;
+pub(crate) use outside::OutsideAsKnown;
 
 /// Goes before types are decided, so that nothing is left to decide for the query engine.
 #[derive(Debug)]

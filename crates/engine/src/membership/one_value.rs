@@ -12,8 +12,10 @@ use datafusion::common::{Column, DFSchema, Result, ScalarValue};
 use datafusion::functions_aggregate::expr_fn::{first_value, nth_value};
 use datafusion::logical_expr::expr::{Exists, InSubquery, Sort as SortExpr};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
-use datafusion::logical_expr::{Aggregate, Expr, Filter, Join, JoinType, Limit, LogicalPlan, LogicalPlanBuilder, Projection, Subquery, lit, scalar_subquery};
+use datafusion::logical_expr::utils::{conjunction, split_conjunction, split_conjunction_owned};
+use datafusion::logical_expr::{
+    Aggregate, BinaryExpr, Expr, Filter, Join, JoinType, Limit, LogicalPlan, LogicalPlanBuilder, Operator, Projection, Subquery, lit, scalar_subquery,
+};
 use datafusion::optimizer::AnalyzerRule;
 use std::sync::Arc;
 use weir_base::{Error, ErrorCode};
@@ -167,7 +169,7 @@ fn one_value(node: Expr) -> Result<Transformed<Expr>> {
     }
     check_windows(question)?;
     if aggregated(question) {
-        return Ok(Transformed::no(node));
+        return if picks_by_equality(question)? { Ok(Transformed::no(node)) } else { refuse() };
     }
     match question {
         LogicalPlan::Limit(limit) => limited(asked, limit),
@@ -206,6 +208,30 @@ fn one_row(aggregate: &Aggregate) -> bool {
     aggregate.group_expr.is_empty() && !aggregate.aggr_expr.is_empty()
 }
 
+/// Whether the rows of a question are picked by what is equal to columns of the question around it: these become the keys of groups.
+fn picks_by_equality(question: &LogicalPlan) -> Result<bool> {
+    let outside = |expr: &Expr| expr.exists(|node| Ok(matches!(node, Expr::OuterReferenceColumn(..))));
+    let apart = |outer: &Expr, inner: &Expr| -> Result<bool> { Ok(outer.column_refs().is_empty() && !outside(inner)?) };
+    let equal = |part: &Expr| -> Result<bool> {
+        match part {
+            Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => Ok(apart(left, right)? || apart(right, left)?),
+            _ => Ok(false),
+        }
+    };
+    let other = question.exists(|node| match node {
+        LogicalPlan::Filter(filter) => {
+            for part in split_conjunction(&filter.predicate) {
+                if outside(part)? && !equal(part)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+        _ => Ok(false),
+    })?;
+    Ok(!other)
+}
+
 /// The one value of a question, or an error for the row that finds two.
 fn kept(asked: &Subquery, question: &LogicalPlan) -> Result<Expr> {
     let value = Expr::Column(question.schema().columns().swap_remove(0));
@@ -230,7 +256,7 @@ fn limited(asked: &Subquery, limit: &Limit) -> Result<Transformed<Expr>> {
     }
 }
 
-fn number(expr: Option<&Expr>, otherwise: i64) -> Option<i64> {
+pub(super) fn number(expr: Option<&Expr>, otherwise: i64) -> Option<i64> {
     match expr {
         None => Some(otherwise),
         Some(Expr::Literal(ScalarValue::Int64(Some(number)), _)) => Some(*number),
@@ -239,7 +265,7 @@ fn number(expr: Option<&Expr>, otherwise: i64) -> Option<i64> {
     }
 }
 
-fn refuse<T>() -> Result<T> {
+pub(super) fn refuse<T>() -> Result<T> {
     let error = Error::new(ErrorCode::Unsupported, "this subquery over columns of the query around it is not in Weir");
     Err(carry(error.with_hint("write it as a join; for the first row of each group, number the rows with row_number() OVER (PARTITION BY …)")))
 }

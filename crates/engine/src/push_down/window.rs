@@ -8,6 +8,7 @@ use super::fragment::{as_kept, may_push};
 use super::group::key;
 use super::terms::{Scope, type_of, value};
 use super::words::in_words;
+use crate::functions::ROW_NUMBER;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::expr::{WindowFunction, WindowFunctionParams};
 use datafusion::logical_expr::logical_plan::Window as Windows;
@@ -89,7 +90,7 @@ fn kind(function: &WindowFunctionDefinition) -> Result<Window, Reason> {
         WindowFunctionDefinition::WindowUDF(function) => function.name(),
     };
     Ok(match name {
-        "row_number" => Window::RowNumber,
+        "row_number" | ROW_NUMBER => Window::RowNumber,
         "rank" => Window::Rank,
         "dense_rank" => Window::DenseRank,
         "lag" => Window::Lag,
