@@ -80,3 +80,7 @@ SELECT id FROM @people WHERE id IN (1, 2, 3, 4, NULL) AND id NOT IN (2, 5, 6, 7,
 SELECT id FROM @people WHERE NOT (boss IN (1, 2, 3, 4) AND boss IN (5, 6, 7, 8)) ORDER BY id
 SELECT id FROM @people WHERE NOT (boss IN (1, 2, 3, 4, NULL)) ORDER BY id
 SELECT id FROM @people WHERE city IN ('a', 'b', 'c', 'd') AND city IN ('e', 'f', 'g', 'h') OR (city NOT IN ('a', 'b', 'c', 'd') OR city NOT IN ('e', 'f', 'g', 'h')) ORDER BY id
+SELECT n FROM (VALUES (0), (1), (4), (20), (NULL)) v(n) WHERE n = 0 OR 10 / n > 1 ORDER BY n
+SELECT a, b FROM (VALUES (6, 0), (6, 2), (1, 3), (NULL, 0)) v(a, b) WHERE NOT (b <> 0 AND a / b > 2) ORDER BY a, b
+SELECT id FROM @people WHERE points = 0 OR points IS NULL OR 100 / points > 1 ORDER BY id
+SELECT id FROM @people WHERE id > 2 AND (points IS NULL OR points = 0 OR (id < 9 AND 1000 / points > 3)) ORDER BY id

@@ -80,3 +80,14 @@ SELECT id, (SELECT sum(amount) FROM @orders o WHERE o.person_id = p.id HAVING co
 SELECT i, EXISTS (SELECT 1 FROM generate_series(1, 2) b(j) WHERE b.j = a.i ORDER BY j LIMIT 1 OFFSET 1), EXISTS (SELECT 1 FROM (VALUES (1), (1), (2)) b(j) WHERE b.j = a.i ORDER BY j LIMIT 1 OFFSET 1) FROM generate_series(1, 3) a(i) ORDER BY i
 SELECT count(a.id) FROM (SELECT id, name AS c FROM @people UNION ALL SELECT id, status FROM @orders) a WHERE EXISTS (SELECT 1 FROM @people b WHERE b.name = a.c AND b.id < 5)
 SELECT count(a.id) FROM (SELECT id, status AS c FROM @orders UNION ALL SELECT id, name FROM @people) a WHERE NOT EXISTS (SELECT 1 FROM @people b WHERE b.name = a.c AND b.id < 5)
+SELECT CASE WHEN EXISTS (SELECT 1 FROM @orders o WHERE o.person_id = p.id) THEN 'buys' ELSE 'looks' END AS kind, count(*) FROM @people p GROUP BY 1 ORDER BY 1
+SELECT sum(CASE WHEN EXISTS (SELECT 1 FROM @orders o WHERE o.person_id = p.id) THEN 1 ELSE 0 END), count(*) FILTER (WHERE id IN (SELECT person_id FROM @orders)) FROM @people p
+SELECT sum(id + (SELECT max(id) FROM @orders)) FROM @people
+SELECT (SELECT count(*) FROM @orders) AS n, count(*) FROM @people GROUP BY 1
+SELECT id FROM @people p ORDER BY EXISTS (SELECT 1 FROM @orders o WHERE o.person_id = p.id) DESC, id
+SELECT id FROM @people p ORDER BY id IN (SELECT person_id FROM @orders), id
+SELECT id FROM @people p ORDER BY (SELECT count(*) FROM @orders o WHERE o.person_id = p.id) DESC, id LIMIT 4
+SELECT id FROM (SELECT id, (SELECT max(id) FROM @orders) - id AS v FROM @people) q ORDER BY v, id
+SELECT id FROM (SELECT id, (SELECT max(id) FROM @orders) - id AS v FROM @people) q WHERE v > (SELECT min(id) FROM @orders) ORDER BY v DESC, id LIMIT 5 OFFSET 1
+SELECT id FROM @people ORDER BY (SELECT max(id) FROM @orders) - id
+SELECT city, count(*) FROM @people GROUP BY city ORDER BY (SELECT max(id) FROM @orders) - count(*), city

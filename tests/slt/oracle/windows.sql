@@ -42,3 +42,4 @@ SELECT DISTINCT x FROM (SELECT i % 2 AS x, row_number() OVER (ORDER BY i) AS r F
 SELECT bucket, count(*) FROM (SELECT rn / 3 AS bucket, rn FROM (SELECT row_number() OVER (ORDER BY id) AS rn FROM @people) a) b GROUP BY bucket HAVING count(*) > 1 ORDER BY bucket
 SELECT DISTINCT ON (i) i FROM generate_series(1, 3) i ORDER BY i, i DESC
 SELECT DISTINCT ON (city) city, id FROM @people ORDER BY city, city, id DESC, id
+SELECT DISTINCT ON (a, b) a, b, c FROM (VALUES (1, 2, 3), (1, 2, 4), (2, 1, 5)) v(a, b, c) ORDER BY b, (a), c DESC

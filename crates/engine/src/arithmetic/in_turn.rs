@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Conditions that can fail are asked last, and only of rows that pass the others. A source may have left those rows out already, and
+//! Conditions that can fail are asked last, and only of rows that pass the others; of alternatives, of rows that pass none of the others. A source may have left those rows out already, and
 //! whether a question fails must not depend on what was sent: `status = 'open' AND price / amount > 2`.
 
 use super::guarded::can_fail;
@@ -8,8 +8,8 @@ use datafusion::common::tree_node::{Transformed, TransformedResult};
 use datafusion::common::{DFSchema, Result};
 use datafusion::logical_expr::expr::{AggregateFunctionParams, Case};
 use datafusion::logical_expr::logical_plan::{Filter, Join};
-use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
-use datafusion::logical_expr::{Expr, LogicalPlan, lit};
+use datafusion::logical_expr::utils::{conjunction, disjunction, split_binary_owned, split_conjunction_owned};
+use datafusion::logical_expr::{Expr, LogicalPlan, Operator, lit};
 
 /// The plan whose filters and joins ask in that order.
 pub(crate) fn in_turn(plan: LogicalPlan) -> Result<LogicalPlan> {
@@ -62,10 +62,11 @@ fn of_filtered(expr: Expr, schema: &DFSchema) -> Transformed<Expr> {
 
 /// The conjunction in its order; `None` where it stays as it is.
 pub(crate) fn ordered(condition: Expr, schema: &DFSchema) -> Option<Expr> {
-    let parts = split_conjunction_owned(condition);
+    let mut guarded = false;
+    let parts: Vec<Expr> = split_conjunction_owned(condition).into_iter().map(|part| one_or_another(part, schema, &mut guarded)).collect();
     let (failing, safe): (Vec<Expr>, Vec<Expr>) = parts.into_iter().partition(|part| can_fail(part, schema));
     if failing.is_empty() || failing.len() + safe.len() < 2 {
-        return None;
+        return conjunction(safe.into_iter().chain(failing)).filter(|_| guarded);
     }
     let mut steps: Vec<Expr> = conjunction(safe.iter().cloned()).into_iter().chain(failing).collect();
     let last = steps.pop()?;
@@ -75,6 +76,22 @@ pub(crate) fn ordered(condition: Expr, schema: &DFSchema) -> Option<Expr> {
     });
     // The safe ones stand for themselves too: the scan below can use them.
     conjunction(safe.into_iter().chain([guarded]))
+}
+
+/// Of conditions one of which is enough, those that can fail are asked of rows for which no other one is true: `n = 0 OR 10 / n > 1`.
+fn one_or_another(part: Expr, schema: &DFSchema, guarded: &mut bool) -> Expr {
+    let alternatives: Vec<Expr> = split_binary_owned(part.clone(), Operator::Or);
+    let (failing, safe): (Vec<Expr>, Vec<Expr>) = alternatives.into_iter().partition(|one| can_fail(one, schema));
+    let (Some(safe), false) = (disjunction(safe), failing.is_empty()) else { return part };
+    *guarded = true;
+    let branch = |when: Expr, then: Expr| {
+        let branch = (Box::new(when), Box::new(lit(true)));
+        Expr::Case(Case { expr: None, when_then_expr: vec![branch], else_expr: Some(Box::new(then)) })
+    };
+    let failing = failing.into_iter().map(|one| ordered(one.clone(), schema).unwrap_or(one));
+    let mut steps: Vec<Expr> = std::iter::once(safe).chain(failing).collect();
+    let last = steps.pop().unwrap_or_else(|| lit(false));
+    steps.into_iter().rev().fold(last, |then, when| branch(when, then))
 }
 
 #[cfg(test)]
@@ -97,7 +114,15 @@ mod tests {
             "b != Int32(0) AND CASE WHEN b != Int32(0) THEN a / b > Int32(2) ELSE Boolean(false) END"
         );
         assert_eq!(turned(quotient.clone().and(number)).unwrap(), "CASE WHEN a / b > Int32(2) THEN CAST(t AS Int32) = Int32(1) ELSE Boolean(false) END");
-        assert_eq!(turned(quotient), None);
+        assert_eq!(turned(quotient.clone()), None);
+        assert_eq!(
+            turned(quotient.clone().or(col("b").eq(lit(0)))).unwrap(),
+            "CASE WHEN b = Int32(0) THEN Boolean(true) ELSE a / b > Int32(2) END"
+        );
+        assert_eq!(
+            turned(col("b").eq(lit(0)).or(quotient.and(col("a").gt(lit(1))))).unwrap(),
+            "CASE WHEN b = Int32(0) THEN Boolean(true) ELSE a > Int32(1) AND CASE WHEN a > Int32(1) THEN a / b > Int32(2) ELSE Boolean(false) END END"
+        );
         assert_eq!(turned(col("a").gt(lit(1)).and(cast(col("b"), DataType::Int64).gt(lit(1_i64)))), None);
     }
 }

@@ -8,6 +8,7 @@ mod clauses;
 mod comparisons;
 mod depth;
 mod dialect;
+mod distinct_on;
 mod elsewhere;
 mod exponent;
 mod grouping;
@@ -165,6 +166,7 @@ async fn bind_known(session: &PlanningSession<'_>, mut statement: Statement) -> 
     outer_aliases::make_plain(&mut statement, &resolved);
     let renamed = order_inputs::make_plain(&mut statement, &resolved);
     rewrite::make_exact(&mut statement, &resolved);
+    distinct_on::order(&mut statement);
     let names = OutputNames::give(&mut statement).and(renamed);
     operators::adapt(&mut statement)?;
     let tables: Vec<Resolved> = resolved.into_values().collect();

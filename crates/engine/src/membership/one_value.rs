@@ -62,9 +62,9 @@ fn check_reach(node: &Expr, schema: &DFSchema) -> Result<()> {
     if asked.outer_ref_columns.iter().all(in_reach) { Ok(()) } else { refuse() }
 }
 
-/// Whether a value is asked for each row.
+/// Whether a value is asked for, be it another one for each row or not.
 fn asks(expr: &Expr) -> bool {
-    expr.exists(|node| Ok(matches!(node, Expr::ScalarSubquery(asked) if !asked.outer_ref_columns.is_empty()))).unwrap_or(false)
+    expr.exists(|node| Ok(matches!(node, Expr::ScalarSubquery(_)))).unwrap_or(false)
 }
 
 /// Whether a condition has a question in it, or a column of the query around.
@@ -105,7 +105,7 @@ impl Columns {
     /// The expression over these columns.
     fn over(&mut self, expr: Expr) -> Result<Expr> {
         let replaced = expr.transform_down(|node| match node {
-            Expr::ScalarSubquery(asked) if !asked.outer_ref_columns.is_empty() => {
+            Expr::ScalarSubquery(asked) => {
                 let name = format!("weir_value_{}", self.asked.len());
                 self.asked.push(Expr::ScalarSubquery(asked).alias(&name));
                 Ok(Transformed::new(Expr::Column(Column::from_name(name)), true, TreeNodeRecursion::Jump))

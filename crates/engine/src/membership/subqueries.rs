@@ -45,7 +45,7 @@ fn rewritten(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
             join.filter = join.filter.map(|filter| condition(filter, &schema)).transpose()?;
             Ok(Transformed::yes(LogicalPlan::Join(join)))
         }
-        LogicalPlan::Projection(_) => {
+        LogicalPlan::Projection(_) | LogicalPlan::Aggregate(_) | LogicalPlan::Sort(_) => {
             let schema = merge_schema(&plan.inputs());
             let names = NamePreserver::new(&plan);
             plan.map_expressions(|expr| {

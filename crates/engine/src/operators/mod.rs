@@ -6,6 +6,7 @@ mod computed;
 mod fence;
 mod found;
 mod groupings;
+mod top_order;
 mod unasked;
 
 use datafusion::common::Result;
@@ -33,6 +34,7 @@ pub(crate) fn guarded(state: SessionState) -> SessionState {
             "FilterPushdown(Post)" => Arc::new(Guarded { inner: rule.clone(), close: fence::closed, open: fence::opened }),
             "FilterPushdown" => Arc::new(Guarded { inner: rule.clone(), close: fence::closed_beside_what_fails, open: fence::opened }),
             "ProjectionPushdown" => Arc::new(Guarded { inner: rule.clone(), close: computed::closed, open: computed::opened }),
+            "OutputRequirements" => Arc::new(top_order::BelowSubqueries(rule.clone())),
             _ => rule.clone(),
         }
     };
