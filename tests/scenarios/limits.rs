@@ -9,16 +9,22 @@ use weir_base::ErrorCode;
 use weir_guard::Limits;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_query_over_its_budget_of_rows_is_an_error() {
-    postgres().await.run("budget", "CREATE TABLE t AS SELECT n AS id, repeat('x', 100) AS wide FROM generate_series(1, 50000) n").await.unwrap();
+async fn a_query_over_its_budget_is_an_error_also_where_nobody_foresaw_it() {
+    // The source takes the function to give ten rows: what comes is counted, and stopped.
+    let script = "CREATE TABLE t AS SELECT n AS id, repeat('x', 100) AS wide FROM generate_series(1, 50000) n; ANALYZE t;
+        CREATE FUNCTION many() RETURNS SETOF t LANGUAGE plpgsql ROWS 10 AS 'BEGIN RETURN QUERY SELECT * FROM t; END';
+        CREATE VIEW unforeseen AS SELECT id, wide FROM many()";
+    postgres().await.run("budget", script).await.unwrap();
     let url = postgres().await.url("budget");
     let world = World::builder()
         .limited("rows", "postgres", &url, Limits { rows_per_query: Some(100), ..Limits::default() })
         .limited("bytes", "postgres", &url, Limits { bytes_per_query: Some(64 * 1024), ..Limits::default() })
+        .limited("time", "postgres", &url, Limits { time_per_query: Some(Duration::from_millis(40)), ..Limits::default() })
         .start()
         .await;
     assert_eq!(world.value("SELECT count(*) FROM (SELECT id FROM rows.public.t WHERE id <= 100)").await, "100");
-    for (table, word) in [("rows.public.t", "rows"), ("bytes.public.t", "bytes")] {
+    for (source, table) in [("rows", "t"), ("bytes", "t"), ("rows", "unforeseen"), ("bytes", "unforeseen")] {
+        let table = format!("{source}.public.{table}");
         for sql in [
             format!("SELECT id, wide FROM {table}"),
             format!("SELECT max(length(wide || '')), string_agg(wide, '') IS NULL FROM {table}"),
@@ -26,12 +32,15 @@ async fn a_query_over_its_budget_of_rows_is_an_error() {
         ] {
             let error = world.error(&sql).await;
             assert_eq!((error.code(), error.code().exit_code()), (ErrorCode::OverBudget, 3), "{sql}: {error:?}");
-            assert!(format!("{error:?}").contains(word) && error.hint().is_some(), "{error:?}");
+            assert!(error.detail().unwrap_or_default().contains(&format!("{source}_per_query allows")) && error.hint().is_some(), "{error:?}");
         }
     }
     let outcomes = world.rows("SELECT DISTINCT outcome FROM system.query_sources WHERE source = 'bytes'").await;
     assert_eq!(outcomes, [["failed"]]);
     assert_eq!(world.rows("SELECT DISTINCT error_code FROM system.queries WHERE state = 'failed'").await, [["53400"]]);
+    // Silent statements are ended by the source.
+    let slow = world.error("SELECT max(a.id + b.id) FROM time.public.t a JOIN time.public.t b ON a.wide = b.wide").await;
+    assert!(matches!(slow.code(), ErrorCode::OverBudget | ErrorCode::Cancelled), "{slow:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -58,7 +67,7 @@ async fn a_full_queue_and_a_long_wait_are_refused() {
     eventually("somebody waits", async || world.engine.places().source("app").unwrap().guard.load().waiting == 1).await;
     let running = world.rows("SELECT state, note FROM system.queries WHERE state = 'waiting'").await;
     assert_eq!(running.len(), 1);
-    assert!(running[0][1].starts_with("for a permit of source app (1 of 1 in use"), "{running:?}");
+    assert!(running[0][1].starts_with("for a permit of source app: place 1 of 1, for ") && running[0][1].ends_with("; 1 of 1 in use (local 1)"), "{running:?}");
     let refused = world.error("SELECT id FROM app.public.t").await;
     assert_eq!((refused.code(), refused.message()), (ErrorCode::NoPermit, "queue for source app is full"));
     let waited = waiting.await.unwrap().unwrap_err();

@@ -4,6 +4,7 @@
 mod as_in_postgres;
 mod as_text;
 mod awaited;
+mod budgets;
 mod cancels;
 mod degraded;
 mod faults;

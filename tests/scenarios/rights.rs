@@ -9,7 +9,7 @@ use weir_policy::{Action, Grant, Policy, Role};
 
 fn role(name: &str, grants: &[(&str, &[Action])]) -> Arc<Role> {
     let grants = grants.iter().map(|(on, allow)| Grant { on: on.parse().unwrap(), allow: allow.to_vec() });
-    Arc::new(Role { name: name.into(), grants: grants.collect() })
+    Arc::new(Role { name: name.into(), grants: grants.collect(), priority: weir_base::Priority::Normal })
 }
 
 struct Office {

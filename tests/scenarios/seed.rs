@@ -78,7 +78,7 @@ async fn a_table_that_wants_a_filter_gets_one_or_is_not_read() {
     app.run("app", "CREATE TABLE events (id int, created_at date, note text); INSERT INTO events VALUES (1, '2026-11-01', 'a'), (2, '2026-11-30', 'b');")
         .await
         .unwrap();
-    let rule = TableRule { schema: "public".into(), table: "events".into(), require_filter: vec!["created_at".into()] };
+    let rule = TableRule { schema: "public".into(), table: "events".into(), require_filter: vec!["created_at".into()], strict: false };
     let world = World::builder().source("app_pg", "postgres", &app.url("app")).rules("app_pg", vec![rule]).start().await;
 
     let refused = world.error("SELECT * FROM app_pg.public.events WHERE id = 1").await;

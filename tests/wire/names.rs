@@ -72,7 +72,7 @@ async fn what_is_described_is_there() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_granted_is_not_described() {
     let grant = Grant { on: "app_pg.public.customers".parse().unwrap(), allow: vec![Action::Select] };
-    let role = Arc::new(Role { name: "reader".into(), grants: vec![grant] });
+    let role = Arc::new(Role { name: "reader".into(), grants: vec![grant], priority: weir_base::Priority::Normal });
     let world = ground::builder().await.policy(Policy::closed([(UserName::new("ana"), vec![role])])).start().await;
     let session = world.session("ana", None);
     let code = async |sql: &str| world.ask_as(&session, sql).await.map(|(rows, _)| rows.len()).map_err(|error| error.code().sqlstate());

@@ -11,7 +11,7 @@ use weir_sandbox::Postgres;
 
 fn role(on: &str) -> Vec<Arc<Role>> {
     let grant = Grant { on: on.parse().expect("a grant"), allow: vec![Action::Select] };
-    vec![Arc::new(Role { name: "reader".into(), grants: vec![grant] })]
+    vec![Arc::new(Role { name: "reader".into(), grants: vec![grant], priority: weir_base::Priority::Normal })]
 }
 
 #[tokio::test(flavor = "multi_thread")]

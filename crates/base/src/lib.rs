@@ -9,6 +9,7 @@ pub mod error;
 pub mod ids;
 pub mod limits;
 pub mod names;
+pub mod priority;
 pub mod shortest;
 pub mod units;
 
@@ -18,4 +19,5 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use error::{Blame, Error, ErrorCode, Result};
 pub use ids::{QueryId, SessionId, UserName};
 pub use names::{ColumnName, SourceName, TableName, nearest, quote_ident};
+pub use priority::Priority;
 pub use units::{ByteSize, Span};

@@ -8,7 +8,7 @@ use tokio::sync::Mutex;
 use weir_api::Forecast;
 use weir_base::limits::{DISCOVERY_TTL_MS, FORECASTS_KEPT_MAX, STATISTICS_WAIT_MS_MAX};
 use weir_base::{Error, ErrorCode, Result, SourceName};
-use weir_guard::{Guard, Purpose};
+use weir_guard::{Guard, Look, Purpose};
 use weir_source::{Health, Source, SourceTable, TableStatistics};
 
 /// A failed discovery is believed this long, so that a hundred waiting queries do not knock one after the other.
@@ -49,6 +49,8 @@ pub struct TableRule {
     pub table: String,
     /// Each of these must be bounded by a filter that the source applies.
     pub require_filter: Vec<String>,
+    /// No filter on it may stay here.
+    pub strict: bool,
 }
 
 /// Statistics of a table as it was listed.
@@ -118,7 +120,7 @@ impl SourceHandle {
         let _one = self.learning.lock().await;
         let missing: Vec<Arc<SourceTable>> = tables.iter().filter(|table| self.known_statistics(table).is_none()).cloned().collect();
         let load = self.guard.load();
-        if missing.is_empty() || load.in_use >= load.connections_max {
+        if missing.is_empty() || load.in_use >= load.allowed {
             return;
         }
         let asked = async {
@@ -171,9 +173,25 @@ impl SourceHandle {
         }
     }
 
+    /// Looks how the source is, and lets its guard know: it gives out fewer sessions while the source suffers.
     async fn probe(&self) -> Result<Health> {
         let permit = self.guard.permit(Purpose::Health).await?;
-        self.source.probe(permit).await
+        let asked = Instant::now();
+        let outcome = self.source.probe(permit).await;
+        let lag = outcome.as_ref().ok().and_then(|health| u64::try_from(health.replica_lag_ms?).ok()).map(Duration::from_millis);
+        let answered = !outcome.as_ref().is_err_and(unreachable);
+        self.guard.looked(&Look { latency: asked.elapsed(), lag, lag_max: self.guard.limits().replica_lag_max, answered });
+        outcome
+    }
+
+    /// What a statement ended with, for the guard: whether the source is there.
+    pub(crate) fn told(&self, error: &Error) {
+        match unreachable(error) {
+            true => self.guard.failed(),
+            // An error about the question is an answer; one of ours says nothing.
+            false if error.code().blame() == weir_base::Blame::Source => self.guard.answered(),
+            false => {}
+        }
     }
 
     fn busy(&self) -> Error {
@@ -210,9 +228,15 @@ impl SourceHandle {
 
     async fn ask(&self) -> Result<Arc<SourceCatalog>> {
         let permit = self.guard.permit(Purpose::Metadata).await?;
-        let discovered = self.source.discover(permit).await?;
+        let discovered = self.source.discover(permit).await.inspect_err(|error| self.told(error))?;
+        self.guard.answered();
         Ok(Arc::new(SourceCatalog::new(discovered.tables, discovered.warnings)))
     }
+}
+
+/// Whether nobody answered, or somebody hung up in the middle.
+fn unreachable(error: &Error) -> bool {
+    matches!(error.code(), ErrorCode::SourceUnreachable | ErrorCode::SourceBroke)
 }
 
 /// The tables of one source, by exact and by folded name.

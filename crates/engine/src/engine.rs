@@ -7,10 +7,11 @@ use crate::errors::from_datafusion;
 use crate::pg_catalog::Catalogs;
 use crate::plan::plan;
 use crate::registry::Registry;
+use crate::residual::Leaves;
 use crate::run::QueryRun;
 use crate::session::{PlanningSession, template};
 use crate::shared::Shared;
-use crate::{EngineParts, admit, complete, execute, explain, parameters, secure, settings, verify, write};
+use crate::{EngineParts, admit, cheaper, complete, execute, explain, look_after, parameters, secure, settings, verify, write};
 use arrow::datatypes::{DataType, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::logical_expr::LogicalPlan;
@@ -41,6 +42,11 @@ impl Engine {
         crate::pg_catalog::register_functions(&mut template)?;
         crate::functions::register(&mut template)?;
         Ok(Self { shared: Arc::new(Shared { parts, registry: Registry::default(), catalogs: Catalogs::load()?, template }) })
+    }
+
+    /// Asks the sources that are in use how they are, every few seconds, until the task ends. Needs a runtime.
+    pub fn look_after_sources(&self) -> tokio::task::JoinHandle<()> {
+        look_after::start(&self.shared)
     }
 
     /// The places it reads, for `weir sources` and metrics.
@@ -88,9 +94,13 @@ impl Engine {
 
     /// The way of one question; each word is a stage and a module.
     async fn question(&self, planning: &PlanningSession<'_>, statement: Statement, params: &[Parameter]) -> Result<Answer> {
+        let asked = statement.clone();
         let bound = bind(planning, statement, params).await?;
         let physical = plan(planning, bound).await?;
-        admit::admit(&physical, planning.run).await?;
+        if let Err(error) = admit::admit(&physical, planning).await {
+            let leaves = Leaves::of(&physical.plan().plan);
+            return Err(cheaper::with_cheaper(error, planning, &asked, &leaves, params).await);
+        }
         execute::execute(&self.shared, planning.run, physical)
     }
 

@@ -9,7 +9,7 @@ use crate::residual::{Leaves, Physical};
 use crate::scan::{LakeScan, SourceScan};
 use crate::session::PlanningSession;
 use crate::shared::Shared;
-use crate::{admit, advice, execute, forecast, key_use, route};
+use crate::{admit, advice, cheaper, execute, forecast, key_use, route};
 use arrow::array::{RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::physical_plan::{ExecutionPlan, displayable};
@@ -46,7 +46,7 @@ pub(crate) async fn explain(planning: &PlanningSession<'_>, shared: &Arc<Shared>
 }
 
 async fn run_to_end(planning: &PlanningSession<'_>, physical: &Authorized<Physical>) -> Result<usize> {
-    admit::admit(physical, planning.run).await?;
+    admit::admit(physical, planning).await?;
     let mut batches = execute::start(physical)?;
     let mut rows = 0;
     while let Some(batch) = batches.next().await {
@@ -86,6 +86,7 @@ pub(crate) async fn report(planning: &PlanningSession<'_>, statement: Statement,
 }
 
 async fn reported(planning: &PlanningSession<'_>, statement: Statement, params: &[Parameter]) -> Result<(PlanReport, Authorized<Physical>)> {
+    let asked = statement.clone();
     let bound = bind(planning, statement, params).await?;
     let placements = placements(planning, &bound)?;
     let physical = plan_to_tell(planning, bound).await?;
@@ -93,7 +94,7 @@ async fn reported(planning: &PlanningSession<'_>, statement: Statement, params: 
     let mut sources = Vec::new();
     let mut suggestions: Vec<Suggestion> = Vec::new();
     let mut waits = Vec::new();
-    let refusal = admit::refusal(&leaves);
+    let refusal = admit::decide(&leaves, planning).await.err();
     for (name, scans) in leaves.by_source() {
         let mut statements = Vec::with_capacity(scans.len());
         for scan in &scans {
@@ -103,10 +104,14 @@ async fn reported(planning: &PlanningSession<'_>, statement: Statement, params: 
         }
         let Some(first) = scans.first() else { continue };
         let load = first.handle.guard.load();
-        if load.connections_max - load.in_use < scans.len().min(load.connections_max) {
-            waits.push(format!("source {name} has {} of {} connections in use", load.in_use, load.connections_max));
+        if load.allowed.saturating_sub(load.in_use) < scans.len().min(load.allowed) {
+            waits.push(format!("source {name} has {} of {} connections in use", load.in_use, load.allowed));
         }
         sources.push(SourceReport { statements, budget: budget(planning, &name, first), source: name.to_string() });
+    }
+    if refusal.is_some() {
+        let runs = cheaper::cheaper(planning, &asked, &leaves, params).await;
+        suggestions.splice(0..0, runs);
     }
     if let Some(lake) = of_lake(&leaves, planning) {
         sources.push(lake);

@@ -10,7 +10,7 @@ use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 use weir_api::{Ages, QueryState, QueryStatus, Receipt, Session, SourceUse, TableReceipt, millis, to_micros};
 use weir_base::{AsOf, AsOfMethod, Clock, Error, ErrorCode, QueryId, Result, SessionId, SourceName, Span, Timestamp, UserName};
-use weir_guard::{Admission, Ledger, MeterReading, Permit};
+use weir_guard::{Admission, Ledger, MeterReading, Permit, Waiting};
 use weir_lake::ScanMeter;
 
 /// Everything about one query from the moment it was taken in. Scans find it in the task context.
@@ -88,7 +88,23 @@ impl LakeRead {
 #[derive(Debug, Clone)]
 struct State {
     state: QueryState,
-    note: Option<String>,
+    note: Option<Note>,
+}
+
+/// Why a query is where it is. A place in a queue is told as it is when somebody looks.
+#[derive(Debug, Clone)]
+enum Note {
+    Text(String),
+    Waits(Waiting),
+}
+
+impl Note {
+    fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Waits(waiting) => waiting.to_string(),
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -131,8 +147,8 @@ impl QueryRun {
         *self.lock_state() = State { state, note: None };
     }
 
-    pub fn wait_for(&self, note: String) {
-        *self.lock_state() = State { state: QueryState::Waiting, note: Some(note) };
+    pub fn wait_for(&self, waiting: Waiting) {
+        *self.lock_state() = State { state: QueryState::Waiting, note: Some(Note::Waits(waiting)) };
     }
 
     pub fn admitted(&self, admission: Admission, source: SourceName) {
@@ -227,7 +243,7 @@ impl QueryRun {
             Some(_) => QueryState::Failed,
             None => QueryState::Finished,
         };
-        *self.lock_state() = State { state, note: error.map(|error| error.message().to_owned()) };
+        *self.lock_state() = State { state, note: error.map(|error| Note::Text(error.message().to_owned())) };
         self.release();
         if let Some(timer) = self.timer.get() {
             timer.abort();
@@ -264,7 +280,7 @@ impl QueryRun {
             rows_returned: self.rows_returned(),
             rows_read: readings.iter().map(|reading| reading.rows).sum(),
             bytes_read: readings.iter().map(|reading| reading.bytes).sum(),
-            note: state.note,
+            note: state.note.as_ref().map(Note::text),
         }
     }
 

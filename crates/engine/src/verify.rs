@@ -77,7 +77,7 @@ async fn told(planning: &PlanningSession<'_>, statement: Statement, params: &[Pa
     let bound = bind(&planning, statement, params).await?;
     check_lasting(&bound.plan)?;
     let physical = plan(&planning, bound).await?;
-    admit::admit(&physical, planning.run).await?;
+    admit::admit(&physical, &planning).await?;
     let mut batches = execute::start(&physical)?;
     let (mut rows, mut sum) = (0, 0_u128);
     while let Some(batch) = batches.next().await {

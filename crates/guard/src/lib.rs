@@ -3,11 +3,19 @@
 //! and counts what really crosses the wire against the budget. No IO here: connectors call in.
 
 mod admission;
+mod breaker;
 mod ledger;
 mod limits;
 mod permit;
+mod pressure;
+mod queue;
+mod verdict;
 
-pub use admission::{Admission, Guard, GuardLoad, Purpose};
+pub use admission::{Admission, Guard, GuardLoad, Purpose, Waiting};
+pub use breaker::BreakerState;
 pub use ledger::{Ledger, Meter, MeterReading, Outcome};
 pub use limits::Limits;
 pub use permit::Permit;
+pub use pressure::{Look, Strain};
+pub use queue::{Asker, Position};
+pub use verdict::{Refusal, UnknownForecast, UsedToday, Verdict, Wanted, verdict};

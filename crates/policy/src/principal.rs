@@ -4,13 +4,15 @@
 use crate::{Access, Action, Decision, Grant};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use weir_base::{Error, ErrorCode, Result, TableName, UserName};
+use weir_base::{Error, ErrorCode, Priority, Result, TableName, UserName};
 
 /// A role as configured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Role {
     pub name: String,
     pub grants: Vec<Grant>,
+    /// How much the queries of its users matter beside others'.
+    pub priority: Priority,
 }
 
 /// All users and roles. With `open`, everybody may do everything (loopback examples and tests only).
@@ -65,6 +67,11 @@ impl Principal {
         self.roles.iter().map(|role| role.name.clone()).collect()
     }
 
+    /// The highest of the user's roles.
+    pub fn priority(&self) -> Priority {
+        self.roles.iter().map(|role| role.priority).max().unwrap_or_default()
+    }
+
     /// Whether a grant of any role allows the action. The `system` schema may be read by everyone: its rows are filtered.
     pub fn may(&self, action: Action, table: &TableName) -> bool {
         let system = action == Action::Select && table.source.as_str() == "system";
@@ -90,7 +97,7 @@ impl Principal {
     pub fn decide(&self, accesses: &[Access]) -> Result<Decision> {
         match accesses.iter().find(|access| !self.may(access.action, &access.table)) {
             Some(denied) => Err(self.denied(denied)),
-            None => Ok(Decision::made(self.user.clone())),
+            None => Ok(Decision::made(self.user.clone(), self.priority())),
         }
     }
 
@@ -119,7 +126,7 @@ mod tests {
 
     fn analyst() -> Principal {
         let grant = Grant { on: "app_pg.public.*".parse().unwrap(), allow: vec![Action::Select] };
-        let role = Arc::new(Role { name: "analyst".into(), grants: vec![grant] });
+        let role = Arc::new(Role { name: "analyst".into(), grants: vec![grant], priority: Priority::High });
         let policy = Policy::closed([(UserName::new("ana"), vec![role])]);
         policy.principal(&UserName::new("ana")).unwrap()
     }
@@ -141,11 +148,20 @@ mod tests {
         assert!(analyst().may(Action::Select, &metrics.table));
         assert_eq!(analyst().decide_granted(&metrics).unwrap_err().message(), "no right to select system.system.metrics");
         for on in ["system.system.metrics", "*.*.*"] {
-            let role = Arc::new(Role { name: "operator".into(), grants: vec![Grant { on: on.parse().unwrap(), allow: vec![Action::Select] }] });
+            let role = Arc::new(Role { name: "operator".into(), grants: vec![Grant { on: on.parse().unwrap(), allow: vec![Action::Select] }], priority: Priority::Normal });
             let operator = Policy::closed([(UserName::new("prom"), vec![role])]).principal(&UserName::new("prom")).unwrap();
             assert!(operator.decide_granted(&metrics).is_ok(), "{on}");
         }
         assert!(Policy::open().principal(&UserName::new("eve")).unwrap().decide_granted(&metrics).is_ok());
+    }
+
+    #[test]
+    fn the_highest_role_says_how_much_a_query_matters() {
+        assert_eq!(analyst().priority(), Priority::High);
+        let role = |name: &str, priority| Arc::new(Role { name: name.into(), grants: Vec::new(), priority });
+        let both = Policy::closed([(UserName::new("bob"), vec![role("low", Priority::Low), role("normal", Priority::Normal)])]);
+        assert_eq!(both.principal(&UserName::new("bob")).unwrap().priority(), Priority::Normal);
+        assert_eq!(Policy::open().principal(&UserName::new("eve")).unwrap().priority(), Priority::Normal);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 use weir_base::limits::{BATCH_ROWS_MAX, BATCHES_IN_FLIGHT_MAX};
 use weir_base::{ErrorCode, QueryId, Result, SourceName, UserName};
-use weir_guard::{Guard, Ledger, Limits, Outcome, Permit, Purpose};
+use weir_guard::{Asker, Guard, Ledger, Limits, Outcome, Permit, Purpose};
 use weir_sandbox::Snowflake;
 use weir_source::{Column, Operand, Operation, OutputColumn, Source, SourceSpec, SourceTable, Statement, Support, TableKind, ValuePolicy, connect};
 
@@ -243,7 +243,7 @@ async fn pushed_comparisons_find_the_same_rows() {
 async fn a_million_rows_stream_in_small_batches() {
     let desk = Desk::open().await;
     let ledger = Ledger::new();
-    let admission = desk.guard.admit(1, &ledger, &CancellationToken::new()).await.unwrap();
+    let admission = desk.guard.admit(&Asker::house(), 1, &ledger, &CancellationToken::new(), |_| ()).await.unwrap();
     let types = [DataType::Int64, DataType::Utf8];
     let fetched = desk.source.fetch(admission.permit().await.unwrap(), statement("SELECT N, LABEL FROM PUBLIC.NUMBERS", &types)).await.unwrap();
     let (mut rows, mut sum, mut largest, mut furthest) = (0_u64, 0_i64, 0_usize, 0_u64);
@@ -292,7 +292,7 @@ async fn cancelling_ends_the_stream_with_its_reason() {
     let desk = Desk::open().await;
     let ledger = Ledger::new();
     let cancel = CancellationToken::new();
-    let admission = desk.guard.admit(1, &ledger, &cancel).await.unwrap();
+    let admission = desk.guard.admit(&Asker::house(), 1, &ledger, &cancel, |_| ()).await.unwrap();
     let mut fetched = desk.source.fetch(admission.permit().await.unwrap(), statement("SELECT N FROM PUBLIC.NUMBERS", &[DataType::Int64])).await.unwrap();
     assert!(fetched.batches.next().await.unwrap().is_ok());
     cancel.cancel();
@@ -304,7 +304,7 @@ async fn cancelling_ends_the_stream_with_its_reason() {
     };
     assert_eq!((error.code(), error.detail()), (ErrorCode::Cancelled, Some("while it read source marts")));
     drop(admission);
-    let all = tokio::time::timeout(Duration::from_secs(5), desk.guard.admit(4, &ledger, &CancellationToken::new())).await;
+    let all = tokio::time::timeout(Duration::from_secs(5), desk.guard.admit(&Asker::house(), 4, &ledger, &CancellationToken::new(), |_| ())).await;
     assert!(all.unwrap().is_ok(), "the cancelled statement has let go of its permit");
     assert_eq!(ledger.read()[0].outcome, Outcome::Cancelled);
 }

@@ -32,11 +32,13 @@ pub async fn run(global: &Global, args: &ServeArgs) -> Result<Outcome> {
     }
     print_addresses(&server, scheme)?;
     let greeting = tokio::spawn(greet_sources(weir.engine.clone()));
+    let looking = weir.engine.look_after_sources();
     let shutdown = CancellationToken::new();
     let stopping = tokio::spawn(signals.stop(shutdown.clone()));
     let served = server.run(shutdown).await;
     stopping.abort();
     greeting.abort();
+    looking.abort();
     weir.close().await;
     tracing::info!("stopped");
     served.map(|()| Outcome::Done)

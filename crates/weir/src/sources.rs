@@ -12,7 +12,8 @@ use weir_server::values::Zone;
 
 /// What is shown of each source. The sessions are those of the process that answers.
 const QUESTION: &str = "SELECT source, type, state, version, role, account, lag_ms,
-        concat(connections_in_use, ' of ', connections_max) AS sessions, waiting, tables, note
+        concat(connections_in_use, ' of ', connections_allowed) AS sessions, waiting, tables,
+        concat_ws('; ', CASE WHEN breaker <> 'closed' THEN concat('breaker ', breaker) END, strain, note) AS note
     FROM system.sources ORDER BY source";
 /// All that is known, for programs.
 const EVERYTHING: &str = "SELECT * FROM system.sources ORDER BY source";

@@ -194,6 +194,8 @@ pub(crate) struct SourceScan {
     statistics: Arc<Statistics>,
     /// Set once somebody asked; from then on everybody tells the same.
     forecast: OnceLock<Forecast>,
+    /// What the source has counted since, where the forecast was too loose to decide by.
+    counted: OnceLock<Forecast>,
     /// Filters that a join above fills in while it runs.
     late: Vec<Arc<dyn PhysicalExpr>>,
     /// Filters above with a value that a subquery will have found.
@@ -211,6 +213,7 @@ impl SourceScan {
             table: None,
             statistics: Arc::new(statistics),
             forecast: OnceLock::new(),
+            counted: OnceLock::new(),
             late: Vec::new(),
             found: Vec::new(),
             properties: Arc::new(properties),
@@ -228,7 +231,20 @@ impl SourceScan {
     }
 
     pub fn forecast(&self) -> Option<Forecast> {
-        self.forecast.get().cloned()
+        self.counted.get().or_else(|| self.forecast.get()).cloned()
+    }
+
+    /// The source has counted the rows; all of them, or so many that it stopped.
+    pub fn counted(&self, forecast: Forecast, all: bool) {
+        if all {
+            let bytes = self.forecast.get().and_then(|known| Some(known.bytes? / known.rows?.max(1) * forecast.rows?));
+            let _ = self.counted.set(Forecast { bytes, ..forecast });
+        }
+    }
+
+    /// Whether what it reads is narrowed by keys that a join finds.
+    pub fn waits_for_keys(&self) -> bool {
+        !self.late.is_empty()
     }
 
     /// The first forecast stands.
@@ -354,6 +370,7 @@ impl ExecutionPlan for SourceScan {
                 permit.meter().forecast(rows);
             }
             let fetched = parts::fetch(&scan, &run, permit, statement).await.map_err(|error| failed(&handle, error))?;
+            handle.guard.answered();
             for (used, part) in tables.iter().flat_map(|used| fetched.iter().map(move |part| (used, part))) {
                 run.ages.report(TableAge { table: used.name.clone(), placement: "live", as_of: part.as_of });
             }
@@ -395,6 +412,7 @@ fn left(keys: usize, rows: u64, distinct: Option<usize>) -> u64 {
 /// A source that is not as it was when its tables were listed is looked at again for the next query.
 fn failed(handle: &SourceHandle, error: Error) -> DataFusionError {
     let changed = matches!(error.code(), ErrorCode::UnknownTable | ErrorCode::UnknownColumn | ErrorCode::UnknownSchema | ErrorCode::TypeMismatch);
+    handle.told(&error);
     let gone = matches!(error.code(), ErrorCode::SourceUnreachable | ErrorCode::LoginRefused | ErrorCode::SourceBroke);
     if changed || gone {
         handle.forget();

@@ -53,7 +53,7 @@ pub(super) async fn create_table(planning: &PlanningSession<'_>, mut table: Crea
     }
     let bound = bind(planning, Statement::Query(query), params).await?;
     let physical = plan(planning, bound).await?;
-    admit::admit(&physical, planning.run).await?;
+    admit::admit(&physical, planning).await?;
     let input = start(&physical)?;
     let written = lake(planning)?.create_table_as(spec(input.schema()), batches(input)).await?;
     Ok(if written.created { format!("SELECT {}", written.rows) } else { "CREATE TABLE".into() })

@@ -25,7 +25,7 @@ pub(super) async fn insert(planning: &PlanningSession<'_>, statement: Statement,
     let table = into_lake(&bound, &target)?;
     let bound = Bound { plan: rows_of(&bound.plan)?, ..bound };
     let physical = plan(planning, bound).await?;
-    admit::admit(&physical, planning.run).await?;
+    admit::admit(&physical, planning).await?;
     let written = lake(planning)?.append(&table, batches(start(&physical)?)).await?;
     Ok(format!("INSERT 0 {}", written.rows))
 }

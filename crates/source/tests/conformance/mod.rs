@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use weir_base::limits::BATCH_ROWS_MAX;
 use weir_base::{ErrorCode, QueryId, Result, SourceName, UserName};
-use weir_guard::{Guard, Ledger, Limits, MeterReading, Outcome, Permit, Purpose};
+use weir_guard::{Asker, Guard, Ledger, Limits, MeterReading, Outcome, Permit, Purpose};
 use weir_source::{Fetched, OutputColumn, Source, SourceTable, Statement};
 
 pub const ROWS: usize = 20_000;
@@ -57,7 +57,7 @@ impl Subject {
     /// A permit whose ledger and cancel the test holds.
     pub async fn watched_permit(&self) -> (Permit, Arc<Ledger>, CancellationToken) {
         let (ledger, cancel) = (Ledger::new(), CancellationToken::new());
-        let permit = self.guard.admit(1, &ledger, &cancel).await.unwrap().permit().await.unwrap();
+        let permit = self.guard.admit(&Asker::house(), 1, &ledger, &cancel, |_| ()).await.unwrap().permit().await.unwrap();
         (permit, ledger, cancel)
     }
 

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 use weir_base::{QueryId, Result, SourceName, UserName};
-use weir_guard::{Admission, Guard, Ledger, Limits, Permit, Purpose};
+use weir_guard::{Asker, Admission, Guard, Ledger, Limits, Permit, Purpose};
 use weir_sandbox::MariaDb;
 use weir_source::{Discovered, OutputColumn, Source, SourceSpec, Statement, ValuePolicy, connect};
 
@@ -82,7 +82,7 @@ impl Held {
     }
 
     pub async fn admission(&self, ledger: &Arc<Ledger>, cancel: &CancellationToken) -> Admission {
-        self.guard.admit(1, ledger, cancel).await.unwrap()
+        self.guard.admit(&Asker::house(), 1, ledger, cancel, |_| ()).await.unwrap()
     }
 
     pub async fn discover(&self) -> Discovered {

@@ -122,7 +122,7 @@ async fn dropping_the_call_or_the_stream_ends_the_statement() {
     assert!(until(server, &running("dropped_stream"), "0").await < IDLE_WITHIN);
     // The permit comes back once the session is gone.
     let all = Limits { connections: 4, ..limits() }.connections;
-    let again = held.guard.admit(all, &Ledger::new(), &CancellationToken::new()).await.unwrap();
+    let again = held.guard.admit(&weir_guard::Asker::house(), all, &Ledger::new(), &CancellationToken::new(), |_| ()).await.unwrap();
     assert_eq!(held.guard.load().in_use, all);
     drop(again);
 }

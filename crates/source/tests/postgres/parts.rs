@@ -27,7 +27,7 @@ async fn parts_are_the_whole_on_a_primary_and_on_a_replica() {
         let whole = statement("SELECT n FROM t", &N);
         let parts: Vec<_> = conditions.iter().map(|condition| statement(&format!("SELECT n FROM t WHERE {condition}"), &N)).collect();
         let (ledger, cancel) = (Ledger::new(), CancellationToken::new());
-        let admission = subject.guard.admit(1, &ledger, &cancel).await.unwrap();
+        let admission = subject.guard.admit(&weir_guard::Asker::house(), 1, &ledger, &cancel, |_| ()).await.unwrap();
         let mut permits = vec![admission.permit().await.unwrap()];
         permits.extend(admission.spare(2));
         let fetched = subject.source.fetch_parts(permits, whole, parts).await.unwrap();

@@ -2,11 +2,11 @@
 //! Logins, users and roles of a configuration.
 
 use crate::config::problem::{Findings, did_you_mean};
-use crate::config::raw::{RawAction, RawAuth, RawAuthMode, RawGrant, RawRole, RawUser};
+use crate::config::raw::{RawAction, RawAuth, RawAuthMode, RawGrant, RawPriority, RawRole, RawUser};
 use crate::config::resolved::{Login, Secret, User};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use weir_base::UserName;
+use weir_base::{Priority, UserName};
 use weir_policy::{Action, Grant, Policy, Role};
 use weir_server::Verifier;
 
@@ -46,7 +46,12 @@ fn resolve_roles(raw: Vec<RawRole>, catalogs: &[&str], findings: &mut Findings) 
         for (index, grant) in role.grants.unwrap_or_default().into_iter().enumerate() {
             grants.extend(resolve_grant(grant, &format!("{key}.grants[{index}]"), catalogs, findings));
         }
-        let resolved = Arc::new(Role { name: role.name.clone(), grants });
+        let priority = match role.priority {
+            Some(RawPriority::Low) => Priority::Low,
+            Some(RawPriority::High) => Priority::High,
+            Some(RawPriority::Normal) | None => Priority::Normal,
+        };
+        let resolved = Arc::new(Role { name: role.name.clone(), grants, priority });
         if roles.insert(role.name, resolved).is_some() {
             findings.problem(&format!("{key}.name"), "is the name of an earlier role too");
         }

@@ -143,16 +143,34 @@ pub(crate) struct RawSource {
 pub(crate) struct RawLimits {
     /// Hard cap on sessions in the source, metadata and health checks included. Default: 4
     pub(crate) connections: Option<u64>,
+    /// How many of them one user may hold at once. Default: all
+    pub(crate) connections_per_user: Option<u64>,
     /// Longest time one statement may run in the source. Default: 30s
     pub(crate) statement_timeout: Option<String>,
     /// Rows that one query may take out of the source. Default: no limit.
     pub(crate) rows_per_query: Option<u64>,
     /// Bytes that one query may take out of the source. Default: no limit.
     pub(crate) bytes_per_query: Option<String>,
+    /// Time that the statements of one query may take in the source, all together. Default: no limit.
+    pub(crate) time_per_query: Option<String>,
+    /// Rows that one user may take out of the source on one day (UTC), over all queries. Default: no limit.
+    pub(crate) rows_per_day: Option<u64>,
+    /// Bytes that one user may take out of the source on one day (UTC), over all queries. Default: no limit.
+    pub(crate) bytes_per_day: Option<String>,
+    /// What is done with a query of which nobody knows what it takes, where there is a budget: run (and be stopped at the budget) or refuse. Default: run
+    pub(crate) unknown_forecast: Option<RawUnknownForecast>,
     /// Waiting for a session when all are in use.
     pub(crate) queue: Option<RawQueue>,
     /// A replica further behind than this is warned about, and refused where a query asks for fresher.
     pub(crate) replica_lag: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "UnknownForecast")]
+pub(crate) enum RawUnknownForecast {
+    Run,
+    Refuse,
 }
 
 /// The queue in front of a source.
@@ -201,6 +219,8 @@ pub(crate) enum RawInfinity {
 pub(crate) struct RawTableRule {
     /// Refused at plan time unless a pushed filter bounds these columns.
     pub(crate) require_filter: Option<Vec<String>>,
+    /// Refused at plan time where a filter on the table would stay here, so that more rows travel than are asked for. Default: false
+    pub(crate) strict: Option<bool>,
 }
 
 /// How clients log in.
@@ -244,6 +264,17 @@ pub(crate) struct RawRole {
     /// Name of the role.
     pub(crate) name: String,
     pub(crate) grants: Option<Vec<RawGrant>>,
+    /// Whose queries go first when others wait for the same source: high, normal or low. A user has the highest of all roles. Default: normal
+    pub(crate) priority: Option<RawPriority>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "Priority")]
+pub(crate) enum RawPriority {
+    Low,
+    Normal,
+    High,
 }
 
 /// Actions on the tables that match.

@@ -95,6 +95,8 @@ pub struct TableRule {
     pub table: String,
     /// A query must bound each of these with a filter that the source applies.
     pub require_filter: Vec<String>,
+    /// A question is refused where a filter on the table would stay here.
+    pub strict: bool,
 }
 
 /// How clients log in.

@@ -3,7 +3,7 @@
 
 use crate::config::paths::{absolute_option, absolute_url};
 use crate::config::problem::{Findings, did_you_mean};
-use crate::config::raw::{RawInfinity, RawLimits, RawNan, RawSource, RawTableRule, RawValues};
+use crate::config::raw::{RawInfinity, RawLimits, RawNan, RawSource, RawTableRule, RawUnknownForecast, RawValues};
 use crate::config::resolved::{LakeSettings, TableRule};
 use crate::config::written::unit;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::str::FromStr;
 use std::time::Duration;
 use weir_base::limits::SOURCES_MAX;
 use weir_base::{ByteSize, SourceName, Span};
-use weir_guard::Limits;
+use weir_guard::{Limits, UnknownForecast};
 use weir_source::{CONNECTORS, ConnectorKind, SourceSpec, ValuePolicy};
 
 /// Names that mean something else in SQL.
@@ -144,10 +144,21 @@ fn resolve_limits(raw: RawLimits, key: &str, findings: &mut Findings) -> Limits 
     if raw.rows_per_query == Some(0) {
         findings.problem(&format!("{key}.rows_per_query"), "must be at least 1; leave the key out for no limit");
     }
-    let bytes: Option<ByteSize> = parsed(raw.bytes_per_query, &format!("{key}.bytes_per_query"), findings);
-    if bytes == Some(ByteSize(0)) {
-        findings.problem(&format!("{key}.bytes_per_query"), "must be at least 1B; leave the key out for no limit");
+    if raw.rows_per_day == Some(0) {
+        findings.problem(&format!("{key}.rows_per_day"), "must be at least 1; leave the key out for no limit");
     }
+    if raw.connections_per_user.is_some_and(|each| each == 0 || each > connections) {
+        findings.problem(&format!("{key}.connections_per_user"), format!("must be between 1 and connections, which is {connections}"));
+    }
+    let mut bytes = |name: &str, text: Option<String>| {
+        let key = format!("{key}.{name}");
+        let bytes: Option<ByteSize> = parsed(text, &key, findings);
+        if bytes == Some(ByteSize(0)) {
+            findings.problem(&key, "must be at least 1B; leave the key out for no limit");
+        }
+        bytes.map(|bytes| bytes.0)
+    };
+    let (bytes_per_query, bytes_per_day) = (bytes("bytes_per_query", raw.bytes_per_query), bytes("bytes_per_day", raw.bytes_per_day));
     let mut span = |name: &str, text: Option<String>, max: Duration| {
         let key = format!("{key}.{name}");
         let span: Option<Span> = parsed(text, &key, findings);
@@ -158,9 +169,17 @@ fn resolve_limits(raw: RawLimits, key: &str, findings: &mut Findings) -> Limits 
     };
     Limits {
         connections: usize::try_from(connections).unwrap_or(1),
+        connections_per_user: raw.connections_per_user.and_then(|each| usize::try_from(each).ok()),
         statement_timeout: span("statement_timeout", raw.statement_timeout, DAY).unwrap_or(default.statement_timeout),
         rows_per_query: raw.rows_per_query,
-        bytes_per_query: bytes.map(|bytes| bytes.0),
+        bytes_per_query,
+        rows_per_day: raw.rows_per_day,
+        bytes_per_day,
+        time_per_query: span("time_per_query", raw.time_per_query, DAY),
+        unknown_forecast: match raw.unknown_forecast {
+            Some(RawUnknownForecast::Refuse) => UnknownForecast::Refuse,
+            Some(RawUnknownForecast::Run) | None => UnknownForecast::Run,
+        },
         queue_wait_max: span("queue.max_wait", queue.max_wait, HOUR).unwrap_or(default.queue_wait_max),
         queue_waiting_max: queue.max_waiting.map_or(default.queue_waiting_max, |count| usize::try_from(count).unwrap_or(usize::MAX)),
         replica_lag_max: span("replica_lag", raw.replica_lag, DAY),
@@ -201,7 +220,7 @@ fn resolve_rules(source: &str, raw: Option<&BTreeMap<String, RawTableRule>>, key
         if require_filter.iter().any(String::is_empty) {
             findings.problem(&format!("{key}.require_filter"), "names an empty column");
         }
-        rules.push(TableRule { source: SourceName::new(source), schema: schema.into(), table: table.into(), require_filter });
+        rules.push(TableRule { source: SourceName::new(source), schema: schema.into(), table: table.into(), require_filter, strict: rule.strict.unwrap_or(false) });
     }
     rules
 }
