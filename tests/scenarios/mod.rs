@@ -28,6 +28,7 @@ mod skipping;
 mod staleness;
 mod sums;
 mod text_kinds;
+mod told;
 mod tpch;
 mod transcript;
 mod type_cases;

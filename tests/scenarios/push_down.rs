@@ -192,7 +192,7 @@ async fn what_stays_here_says_why() {
         ("SELECT count(*) FROM app.public.a WHERE name ~ 'n.*7'", "regex_dialect"),
         ("SELECT count(*) FROM app.public.a WHERE regexp_like(name, '^n(a|b).*7')", "regex_dialect"),
         ("SELECT sum(id::double precision) FROM app.public.a", "float_order"),
-        ("SELECT sum(amount / 3) FROM app.public.a", "function"),
+        ("SELECT sum(amount / 3) FROM app.public.a", "rounding"),
         ("SELECT ntile(3) OVER (ORDER BY id) FROM app.public.a", "window"),
         ("SELECT row_number() OVER (ORDER BY qty) FROM app.public.a", "order_not_total"),
         ("SELECT id FROM app.public.a ORDER BY id", "all_rows"),

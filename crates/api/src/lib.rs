@@ -14,7 +14,8 @@ mod settings;
 pub use answer::{Ages, Answer, AnswerKind, BatchStream, ReceiptMaker, TableAge};
 pub use parameter::Parameter;
 pub use plan_report::{
-    Budget, Forecast, ForecastMethod, FragmentReport, Kept, Materialized, PlacementReport, PlanReport, SourceReport, Suggestion, UsedToday, Verdict,
+    AwaitedKeys, Budget, Forecast, ForecastMethod, FragmentReport, Kept, Materialized, PlacementReport, PlanReport, SourceReport, Suggestion, UsedToday,
+    Verdict,
 };
 pub use receipt::{DefinitionUse, KeyUse, Receipt, SourceUse, TableReceipt, millis, thousands, to_micros};
 pub use service::{Prepared, Query, QueryService, QueryState, QueryStatus, Readiness};

@@ -55,6 +55,18 @@ pub struct FragmentReport {
     pub pushed: Vec<String>,
     pub kept: Vec<Kept>,
     pub forecast: Forecast,
+    /// Keys that joins will send with it, if they are found to be few.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub keys: Vec<AwaitedKeys>,
+}
+
+/// Keys of a join that are known once its other side is read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AwaitedKeys {
+    /// The column that they are looked for in.
+    pub column: String,
+    /// The tables that they come from, with their sources.
+    pub from: Vec<String>,
 }
 
 /// Work over a source that Weir does itself, and why.

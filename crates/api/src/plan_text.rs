@@ -74,6 +74,10 @@ impl Page {
             if !statement.pushed.is_empty() {
                 self.line("", &format!("pushed {}", statement.pushed.join(", ")));
             }
+            for keys in &statement.keys {
+                let from = if keys.from.is_empty() { String::new() } else { format!(" from {}", keys.from.join(", ")) };
+                self.line("", &format!("keys of {}{from} will be sent if they are few", keys.column));
+            }
             self.line("", &forecast(&statement.forecast, &source.budget));
         }
         for (source, statement) in fragments() {
@@ -102,9 +106,10 @@ fn forecast(forecast: &Forecast, budget: &Budget) -> String {
     let bytes = forecast.bytes.map(|bytes| format!(", {}", ByteSize(bytes))).unwrap_or_default();
     let allowed: Vec<String> =
         [budget.rows.map(|rows| counted(rows, "row")), budget.bytes.map(|bytes| ByteSize(bytes).to_string())].into_iter().flatten().collect();
+    // What was used says something beside what there is.
+    let used =
+        if allowed.is_empty() || budget.used_today.rows == 0 { String::new() } else { format!("; {} used today", counted(budget.used_today.rows, "row")) };
     let allowed = if allowed.is_empty() { String::new() } else { format!(" of {} allowed", allowed.join(" and ")) };
-    let used = budget.used_today;
-    let used = if used.rows == 0 { String::new() } else { format!("; {} used today", counted(used.rows, "row")) };
     format!("{rows}{bytes}{allowed}{used}")
 }
 
@@ -115,7 +120,7 @@ fn counted(count: u64, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ForecastMethod, FragmentReport, Materialized, PlacementReport, Suggestion, UsedToday};
+    use crate::{AwaitedKeys, ForecastMethod, FragmentReport, Materialized, PlacementReport, Suggestion, UsedToday};
     use weir_base::Timestamp;
 
     fn fragment(sql: &str, kept: Vec<Kept>, forecast: Forecast) -> FragmentReport {
@@ -125,6 +130,7 @@ mod tests {
             pushed: vec!["filter status = 'open'".into(), "2 of 12 columns".into()],
             kept,
             forecast,
+            keys: Vec::new(),
         }
     }
 
@@ -137,12 +143,18 @@ mod tests {
         };
         let forecast = Forecast { rows: Some(1840), rows_low: Some(1700), rows_high: Some(2000), bytes: Some(65_536), method: ForecastMethod::Explain };
         let budget = Budget { rows: Some(2_000_000), bytes: Some(512 << 20), used_today: UsedToday { rows: 1204, bytes: 9 } };
+        let keys = vec![AwaitedKeys { column: "customer_id".into(), from: vec!["lake.web.vip".into(), "app.public.t".into()] }];
+        let asked_for_keys = FragmentReport { keys, ..fragment("SELECT 2", vec![], Forecast::UNKNOWN) };
         PlanReport {
             verdict: Verdict::Run,
             why: String::new(),
             sources: vec![
                 SourceReport { source: "support_pg".into(), statements: vec![fragment("SELECT 1", vec![kept], forecast)], budget },
-                SourceReport { source: "crm".into(), statements: vec![fragment("SELECT 2", vec![], Forecast::UNKNOWN)], budget: Budget::default() },
+                SourceReport {
+                    source: "crm".into(),
+                    statements: vec![asked_for_keys],
+                    budget: Budget { used_today: UsedToday { rows: 7, bytes: 9 }, ..Budget::default() },
+                },
             ],
             placements: vec![
                 PlacementReport { table: "support_pg.public.tickets".into(), placement: "live".into(), as_of: None, why: "no copy".into() },
@@ -167,6 +179,7 @@ fragment 1  support_pg  SELECT 1
             forecast 1,840 rows (1,700–2,000, explain), 64 KiB of 2,000,000 rows and 512 MiB allowed; 1,204 rows used today
 fragment 2  crm         SELECT 2
             pushed filter status = 'open', 2 of 12 columns
+            keys of customer_id from lake.web.vip, app.public.t will be sent if they are few
             forecast unknown
 kept        filter name > 'm' on support_pg (collation): en_US sorts differently from binary; remedy: declare the column COLLATE \"C\"
 residual    HashJoin

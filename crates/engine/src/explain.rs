@@ -2,6 +2,7 @@
 //! Explain: the same stages in words. Nothing is explained that is not also what runs.
 
 use crate::bind::{Bound, Explain, ExplainFormat, bind};
+use crate::key_use::KeysSent;
 use crate::plain_words::{in_sql, plainly};
 use crate::plan::plan_to_tell;
 use crate::push_down::addressed;
@@ -16,7 +17,7 @@ use datafusion::physical_plan::{ExecutionPlan, displayable};
 use datafusion::sql::sqlparser::ast::Statement;
 use futures::StreamExt;
 use std::sync::Arc;
-use weir_api::{Answer, Budget, FragmentReport, Kept, Parameter, PlacementReport, PlanReport, SourceReport, Suggestion, UsedToday, Verdict};
+use weir_api::{Answer, AwaitedKeys, Budget, FragmentReport, Kept, Parameter, PlacementReport, PlanReport, SourceReport, Suggestion, UsedToday, Verdict};
 use weir_base::{ByteSize, Error, Result, SourceName};
 use weir_policy::Authorized;
 
@@ -98,7 +99,7 @@ async fn reported(planning: &PlanningSession<'_>, statement: Statement, params: 
     for (name, scans) in leaves.by_source() {
         let mut statements = Vec::with_capacity(scans.len());
         for scan in &scans {
-            let report = of_source(scan, planning).await;
+            let report = of_source(scan, &physical.plan().plan, planning).await;
             suggestions.extend(advice::on_scan(scan, &report.forecast).await);
             statements.push(report);
         }
@@ -133,7 +134,7 @@ fn placements(planning: &PlanningSession<'_>, bound: &Bound) -> Result<Vec<Place
     Ok(routed.iter().map(route::Placement::report).collect())
 }
 
-async fn of_source(scan: &SourceScan, planning: &PlanningSession<'_>) -> FragmentReport {
+async fn of_source(scan: &SourceScan, plan: &Arc<dyn ExecutionPlan>, planning: &PlanningSession<'_>) -> FragmentReport {
     let fragment = &scan.fragment;
     FragmentReport {
         sql: fragment.sql.clone(),
@@ -141,7 +142,17 @@ async fn of_source(scan: &SourceScan, planning: &PlanningSession<'_>) -> Fragmen
         pushed: fragment.pushed.iter().map(|pushed| in_sql(pushed)).collect(),
         kept: fragment.kept.iter().map(|kept| in_plain_words(addressed(kept.clone(), fragment, scan.handle.source.dialect()))).collect(),
         forecast: forecast::of_source(scan, planning.run).await,
+        keys: awaited_keys(scan, plan),
     }
+}
+
+/// Keys that a join will send, and from where.
+fn awaited_keys(scan: &SourceScan, plan: &Arc<dyn ExecutionPlan>) -> Vec<AwaitedKeys> {
+    let told = |column: String| {
+        let sent = KeysSent { source: scan.handle.name().clone(), sql: scan.fragment.sql.clone(), column: column.clone(), keys: None };
+        AwaitedKeys { column, from: key_use::origin(plan, &sent).into_iter().collect() }
+    };
+    scan.awaits().into_iter().map(told).collect()
 }
 
 /// An operator of the query engine; what is sent to a source is told as it is sent.
@@ -174,6 +185,7 @@ fn of_lake_table(scan: &LakeScan) -> FragmentReport {
         pushed,
         kept: Vec::<Kept>::new(),
         forecast: forecast::of_lake(scan),
+        keys: Vec::new(),
     }
 }
 

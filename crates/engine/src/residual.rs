@@ -17,6 +17,7 @@ use datafusion::datasource::source_as_provider;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::{LogicalPlan, TableScan};
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use weir_api::PushDown;
@@ -60,8 +61,21 @@ pub(crate) async fn plan(bound: Authorized<Bound>, pushdown: PushDown, memory_by
     };
     let plan = whole_sorts(plan).and_then(read_once).and_then(scans_told).and_then(only_asked_keys).and_then(all_awaited_read).map_err(from_datafusion)?;
     // A list of keys is made of every key of a join, which nobody should pay for whom it does not serve. Joins look this up as they run.
-    state.config_mut().options_mut().optimizer.hash_join_inlist_pushdown_max_distinct_values = Leaves::of(&plan).keys_most();
+    let optimizer = &mut state.config_mut().options_mut().optimizer;
+    optimizer.hash_join_inlist_pushdown_max_distinct_values = Leaves::of(&plan).keys_most() / lists(&plan).max(1);
     bound.map(|bound| Ok(Physical { plan, state, names: bound.names }))
+}
+
+/// In how many lists a join may have its keys: one for each of its partitions, which are put together for a source.
+fn lists(plan: &Arc<dyn ExecutionPlan>) -> usize {
+    let mut most = 1;
+    let _ = plan.apply(|node| {
+        if let Some(join) = node.downcast_ref::<HashJoinExec>().filter(|join| *join.partition_mode() == PartitionMode::Partitioned) {
+            most = most.max(join.properties().output_partitioning().partition_count());
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    most
 }
 
 /// Whether the smaller side of some join may not fit: taken to be so when the second largest table is over a quarter of the memory.

@@ -25,6 +25,7 @@ use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{Aggregate, Expr, Join, LogicalPlan, SortExpr};
 use datafusion::optimizer::common_subexpr_eliminate::CommonSubexprEliminate;
 use datafusion::optimizer::optimizer::{ApplyOrder, Optimizer};
+use datafusion::optimizer::replace_distinct_aggregate::ReplaceDistinctWithAggregate;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::sorts::sort::SortExec;
@@ -108,7 +109,7 @@ pub(crate) fn optimizer_rules() -> Vec<Rule> {
         "optimize_projections" => Arc::new(ForgetEverywhere(rule)) as Rule,
         _ => rule,
     };
-    let mut rules: Vec<Rule> = Vec::new();
+    let mut rules: Vec<Rule> = vec![Arc::new(FirstOfEach(Arc::new(ForgetBelow(Arc::new(ReplaceDistinctWithAggregate::new())))))];
     for rule in Optimizer::new().rules.into_iter().filter(|rule| rule.name() != CommonSubexprEliminate::new().name()) {
         let simplifies = rule.name() == "simplify_expressions";
         let moves_down = rule.name() == "push_down_filter";
@@ -224,6 +225,28 @@ impl OptimizerRule for ForgetBelow {
             other => other,
         };
         self.0.rewrite(plan, config)
+    }
+}
+
+/// Makes an aggregate of `DISTINCT ON` before anything else is done: where unions are put together, or conditions move down, its columns are
+/// taken for those below it.
+#[derive(Debug)]
+struct FirstOfEach(Rule);
+
+impl OptimizerRule for FirstOfEach {
+    fn name(&self) -> &str {
+        "first_of_each"
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        self.0.apply_order()
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        match plan {
+            LogicalPlan::Distinct(Distinct::On(_)) => self.0.rewrite(plan, config),
+            other => Ok(Transformed::no(other)),
+        }
     }
 }
 

@@ -43,7 +43,7 @@ struct Told {
     elapsed_ms: f64,
 }
 
-/// Errors: those of the question, when both ways end in the same; XX000 when the two ways do not agree.
+/// Errors: those of the question, when both ways end in the same; 22003 when only one reads a value that cannot be read; XX000 when the two ways do not agree.
 pub(crate) async fn verify(planning: &PlanningSession<'_>, shared: &Arc<Shared>, statement: Statement, params: &[Parameter]) -> Result<Answer> {
     planning.run.begin_way("on");
     let on = told(planning, statement.clone(), params, PushDown::On).await;
@@ -53,6 +53,7 @@ pub(crate) async fn verify(planning: &PlanningSession<'_>, shared: &Arc<Shared>,
     let (on, off) = match (on, off) {
         (Ok(on), Ok(off)) => (on, off),
         (Err(on), Err(off)) if on.code() == off.code() => return Err(on),
+        (Err(error), Ok(_)) | (Ok(_), Err(error)) if unreadable(&error) => return Err(reads_more(error)),
         (Err(error), other) | (other, Err(error)) => {
             let way = if other.is_ok() { "one way fails and the other does not" } else { "the two ways fail differently" };
             return Err(differs(&format!("{way}: {error}")));
@@ -62,6 +63,19 @@ pub(crate) async fn verify(planning: &PlanningSession<'_>, shared: &Arc<Shared>,
         return Err(differs(&format!("{} rows with push-down, {} without{}", on.rows, off.rows, if on.rows == off.rows { ", with other values" } else { "" })));
     }
     Ok(execute::rows(shared, planning.run, table(&[("on", &on), ("off", &off)])?))
+}
+
+/// What connectors say of a value that no type here holds.
+fn unreadable(error: &Error) -> bool {
+    error.code() == ErrorCode::ValueOutOfRange && error.message().ends_with("cannot be represented exactly")
+}
+
+/// Such a value is an error only for whom it travels to.
+fn reads_more(error: Error) -> Error {
+    let what = error.detail().map(|detail| format!("; {detail}")).unwrap_or_default();
+    Error::new(ErrorCode::ValueOutOfRange, "one way of asking reads a value that cannot be read, and the other does not")
+        .with_detail(format!("{}{what}", error.message()))
+        .with_hint("both are right, and neither can be compared with the other: NaN or infinity in a numeric, dates and timestamps out of range, and strays of SQLite are an error where they travel, and without push-down all rows do; `values` of the source says how else to read them")
 }
 
 fn differs(detail: &str) -> Error {

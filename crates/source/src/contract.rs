@@ -255,6 +255,27 @@ pub struct Column {
     pub labels: Option<Arc<[String]>>,
     /// Why this column cannot be read, when it cannot; the rest of the table can.
     pub degraded: Option<String>,
+    /// How its type could be changed at the source.
+    pub altering: Altering,
+}
+
+/// How the type of a column is changed at its source, so that nothing else of it is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Altering {
+    /// The statement that names the new type keeps all else.
+    #[default]
+    ByType,
+    /// The statement drops these attributes unless it says them again: ` DEFAULT 'x' COMMENT 'y'`.
+    Saying(String),
+    /// No one statement does it. What to do in words, with `{}` for the new type.
+    InWords(&'static str),
+}
+
+impl Altering {
+    /// What a view shows is of the type of the table beneath.
+    pub(crate) const BENEATH_A_VIEW: Self = Self::InWords("give the column beneath the view the type {}");
+    /// A table that stands for another one.
+    pub(crate) const ELSEWHERE: Self = Self::InWords("give the column of the table that this one stands for the type {}");
 }
 
 /// The source's own forecast of a statement.

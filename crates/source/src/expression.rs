@@ -2,7 +2,7 @@
 //! Expressions that a source computes: values with their SQL and their meaning, and the functions and aggregates over them that a
 //! connector may know how to write with exactly our result.
 
-use crate::{Column, Operand, Reason};
+use crate::{Altering, Column, Operand, Reason};
 use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType};
 
 /// A value in a statement under construction: a column of a table, a literal, or something computed from such.
@@ -32,6 +32,7 @@ impl Term {
             read_as: None,
             labels: None,
             degraded: None,
+            altering: Altering::default(),
         };
         Self { sql: sql.into(), meaning, total, constant: false }
     }

@@ -19,7 +19,7 @@ pub mod statistics;
 mod tls;
 
 pub use capability::{Operand, Operation, Pattern, Reason, Support};
-pub use contract::{BatchStream, Column, Discovered, Estimate, Fetched, Health, OutputColumn, ServerRole, Source, SourceTable, Statement, TableKind};
+pub use contract::{Altering, BatchStream, Column, Discovered, Estimate, Fetched, Health, OutputColumn, ServerRole, Source, SourceTable, Statement, TableKind};
 pub use dialect::{Comparison, Dialect, KeysMax};
 pub use expression::{Aggregate, Argument, Function, Term, Window, Written};
 pub use registry::{CONNECTORS, ConnectorKind, SourceSpec, ValuePolicy, connect};

@@ -38,6 +38,8 @@ pub struct ColumnStatistics {
     pub indexed: bool,
     /// Whether such an index stands in our order: texts by their bytes.
     pub indexed_by_bytes: bool,
+    /// Whether an index that begins with it finds texts by their first letters, if only by these.
+    pub indexed_for_prefixes: bool,
 }
 
 /// A value as estimates see it: where it stands among the others, or what it says.

@@ -34,6 +34,7 @@ impl Maker<'_> {
             8 | 9 => vec![text("("), self.condition(scope, depth - 1), text(" OR "), self.condition(scope, depth - 1), text(")")],
             10 => vec![text("NOT ("), self.condition(scope, depth - 1), text(")")],
             _ if scope.depth > 0 && self.chance.percent(15) => self.asking(scope),
+            _ if self.chance.percent(6) => self.lists(scope),
             _ => self.comparison(scope),
         };
         node(Sort::Condition, parts)
@@ -101,12 +102,25 @@ impl Maker<'_> {
         vec![left, text(word), list(items, ", "), text(")")]
     }
 
+    /// Lists on one column, beside each other.
+    fn lists(&mut self, scope: &Scope) -> Vec<Tree> {
+        let Some(Column { sql, class }) = self.any_column(scope) else { return vec![text("true")] };
+        let one = |maker: &mut Self| {
+            let left = node(Sort::Value(class), vec![text(sql.clone())]);
+            node(Sort::Condition, maker.among(left, class))
+        };
+        let (left, right) = (one(self), one(self));
+        let word = *self.chance.pick(&[" AND ", " AND ", " OR "]);
+        let negated = if self.chance.percent(40) { "NOT " } else { "" };
+        vec![text(format!("{negated}(")), left, text(word), right, text(")")]
+    }
+
     /// EXISTS, IN and the like over another table.
     fn asking(&mut self, scope: &Scope) -> Vec<Tree> {
         let outer = Scope { depth: 0, ..scope.clone() };
         let (from, inner) = self.table();
         let key = self.join_key(&outer, &inner);
-        let (more, number) = (self.condition(&inner, 1), self.chance.below(8));
+        let (more, number) = (self.condition(&inner, 1), self.chance.below(11));
         let negated = if self.chance.percent(45) { "NOT " } else { "" };
         if number < 3 {
             let more = node(Sort::Clause, vec![text(" AND "), more]);
@@ -120,9 +134,31 @@ impl Maker<'_> {
         {
             return compared;
         }
+        if number > 7 {
+            return self.of_all(&outer, &key, from, negated);
+        }
         let (left, right) = key.split_once(" = ").expect("an equality");
         let condition = Tree::Maybe(Box::new(node(Sort::Clause, vec![text(" WHERE "), more])));
         vec![text(format!("{left} {negated}IN (SELECT {right} FROM ")), from, condition, text(")")]
+    }
+
+    /// Questions whose rows are counted or put together first: `EXISTS (SELECT max(x) …)`, with HAVING, with OFFSET.
+    fn of_all(&mut self, outer: &Scope, key: &str, from: Tree, negated: &str) -> Vec<Tree> {
+        let what = *self.chance.pick(&["count(*)", "max(id)", "min(k)"]);
+        let having = *self.chance.pick(&["", " HAVING count(*) = 0", " HAVING count(*) > 1", " HAVING max(id) > 5"]);
+        match self.chance.below(4) {
+            0 => vec![text(format!("{negated}EXISTS (SELECT {what} FROM ")), from, text(format!(" WHERE {key}{having})"))],
+            1 => {
+                let skipped = 1 + self.chance.below(2);
+                vec![text(format!("{negated}EXISTS (SELECT 1 FROM ")), from, text(format!(" WHERE {key} OFFSET {skipped})"))]
+            }
+            // The first column is a whole number everywhere.
+            2 => vec![text(format!("{} {negated}IN (SELECT {what} FROM ", outer.columns[0].sql)), from, text(format!(" WHERE {key}{having})"))],
+            _ => {
+                let word = *self.chance.pick(&["IS NULL", "IS NOT NULL", "> 3", "<> 0"]);
+                vec![text(format!("(SELECT {what} FROM ")), from, text(format!(" WHERE {key}{having}) {word}"))]
+            }
+        }
     }
 
     /// `c < (SELECT max(d) FROM t WHERE …)`

@@ -76,10 +76,13 @@ impl Maker<'_> {
 
     /// A question, sorted in so many of a hundred cases.
     fn ordered(&mut self, classes: &[Class], depth: usize, sorted: usize) -> Tree {
-        let question = self.question(classes, depth);
         if !self.chance.percent(sorted) {
-            return question;
+            return self.question(classes, depth);
         }
+        if self.chance.percent(10) {
+            return self.sorted_by_others(classes, depth);
+        }
+        let question = self.question(classes, depth);
         let first = self.chance.below(classes.len());
         let keys: Vec<String> = (0..classes.len()).map(|index| self.sort_key((index + first) % classes.len() + 1)).collect();
         // All outputs or none: only then the order tells which rows come first.
@@ -96,6 +99,18 @@ impl Maker<'_> {
         node(Sort::Query, parts)
     }
 
+    /// Sorted by what is not selected too: another question's value, and a last column.
+    fn sorted_by_others(&mut self, classes: &[Class], depth: usize) -> Tree {
+        let (shown, hidden) = (classes.len(), self.class());
+        let question = self.question(&[classes, &[hidden]].concat(), depth);
+        let (alias, (from, _)) = (self.alias(), self.table());
+        let keys = [maybe(vec![text("(SELECT max(id) FROM "), from, text("), ")]), text(format!("{alias}.c{}, ", shown + 1))];
+        let rest: Vec<String> = (1..=shown).map(|place| self.sort_key(place)).collect();
+        let columns: Vec<String> = (1..=shown).map(|place| format!("{alias}.c{place}")).collect();
+        let head = vec![text(format!("SELECT {} FROM (", columns.join(", "))), question, text(format!(") AS {alias} ORDER BY "))];
+        node(Sort::Clause, head.into_iter().chain(keys).chain([text(rest.join(", "))]).collect())
+    }
+
     fn sort_key(&mut self, place: usize) -> String {
         let direction = *self.chance.pick(&["", "", " DESC", " DESC NULLS LAST", " NULLS FIRST"]);
         format!("{place}{direction}")
@@ -104,6 +119,7 @@ impl Maker<'_> {
     fn question(&mut self, classes: &[Class], depth: usize) -> Tree {
         match self.chance.below(if depth == 0 { 7 } else { 12 }) {
             0..=2 => self.plain(classes, depth),
+            3 if self.chance.percent(25) => self.first_of_each(classes, depth),
             3 => self.distinct(classes, depth),
             4 if self.chance.percent(25) => match self.rolled(classes, depth) {
                 Some(rolled) => rolled,
@@ -129,6 +145,18 @@ impl Maker<'_> {
         let outputs = self.outputs(classes, &scope);
         let condition = self.filter(&scope);
         node(Sort::Query, vec![text("SELECT "), maybe(vec![text("DISTINCT ")]), list(outputs, ", "), text(" FROM "), from, condition])
+    }
+
+    /// `DISTINCT ON`: the first row of each, in an order that tells rows apart as far as they are shown.
+    fn first_of_each(&mut self, classes: &[Class], depth: usize) -> Tree {
+        let (from, scope) = self.from(depth);
+        let outputs = self.outputs(classes, &scope);
+        let condition = self.filter(&scope);
+        let keys: Vec<String> = (1..=classes.len()).map(|place| self.sort_key(place)).collect();
+        let alias = self.alias();
+        let head = vec![text("SELECT * FROM (SELECT DISTINCT ON (c1) * FROM (SELECT "), list(outputs, ", "), text(" FROM "), from, condition];
+        let tail = text(format!(") AS {alias} ORDER BY {}) AS {alias}", keys.join(", ")));
+        node(Sort::Query, head.into_iter().chain([tail]).collect())
     }
 
     fn outputs(&mut self, classes: &[Class], scope: &Scope) -> Vec<Tree> {

@@ -43,3 +43,7 @@ SELECT bucket, count(*) FROM (SELECT rn / 3 AS bucket, rn FROM (SELECT row_numbe
 SELECT DISTINCT ON (i) i FROM generate_series(1, 3) i ORDER BY i, i DESC
 SELECT DISTINCT ON (city) city, id FROM @people ORDER BY city, city, id DESC, id
 SELECT DISTINCT ON (a, b) a, b, c FROM (VALUES (1, 2, 3), (1, 2, 4), (2, 1, 5)) v(a, b, c) ORDER BY b, (a), c DESC
+SELECT 1 AS one FROM ((SELECT id AS c1, 1 AS c3 FROM @people) UNION ALL (SELECT DISTINCT ON (c1) * FROM (SELECT person_id AS c1, 1 AS c3 FROM @orders) AS r ORDER BY 1, 2) UNION ALL (SELECT 1, -1 FROM @people)) AS u WHERE u.c3 = 3
+SELECT u.c1, u.c3 FROM ((SELECT id AS c1, 1 AS c3 FROM @people) UNION ALL (SELECT DISTINCT ON (c1) * FROM (SELECT person_id AS c1, id AS c3 FROM @orders) AS r ORDER BY 1, 2) UNION ALL (SELECT 1, -1 FROM @people)) AS u WHERE u.c3 > 1 ORDER BY 1, 2
+SELECT DISTINCT ON (c) upper(city) AS c, id FROM @people ORDER BY c, id
+SELECT DISTINCT ON (1) upper(city), id FROM @people ORDER BY 1, id DESC

@@ -115,10 +115,7 @@ mod tests {
         );
         assert_eq!(turned(quotient.clone().and(number)).unwrap(), "CASE WHEN a / b > Int32(2) THEN CAST(t AS Int32) = Int32(1) ELSE Boolean(false) END");
         assert_eq!(turned(quotient.clone()), None);
-        assert_eq!(
-            turned(quotient.clone().or(col("b").eq(lit(0)))).unwrap(),
-            "CASE WHEN b = Int32(0) THEN Boolean(true) ELSE a / b > Int32(2) END"
-        );
+        assert_eq!(turned(quotient.clone().or(col("b").eq(lit(0)))).unwrap(), "CASE WHEN b = Int32(0) THEN Boolean(true) ELSE a / b > Int32(2) END");
         assert_eq!(
             turned(col("b").eq(lit(0)).or(quotient.and(col("a").gt(lit(1))))).unwrap(),
             "CASE WHEN b = Int32(0) THEN Boolean(true) ELSE a > Int32(1) AND CASE WHEN a > Int32(1) THEN a / b > Int32(2) ELSE Boolean(false) END END"

@@ -88,6 +88,10 @@ fn as_types(input: &Arc<LogicalPlan>, types: &[Option<DataType>]) -> Result<Arc<
     if let LogicalPlan::Distinct(Distinct::All(inner)) = input.as_ref() {
         return Ok(Arc::new(LogicalPlan::Distinct(Distinct::All(as_types(inner, types)?))));
     }
+    if let LogicalPlan::Union(parts) = input.as_ref() {
+        let parts = parts.inputs.iter().map(|part| as_types(part, types)).collect::<Result<Vec<_>>>()?;
+        return Ok(Arc::new(LogicalPlan::Union(Union::try_new_with_loose_types(parts)?)));
+    }
     let expressions = input.schema().iter().zip(types).map(|((qualifier, field), to)| {
         let column = Expr::from((qualifier, field));
         match to {

@@ -2,17 +2,17 @@
 //! Cuts the largest parts that one source can answer out of an optimized plan; what is left over is noted where it stays.
 
 use super::block::{Block, Output};
-use super::bound::bounded_columns;
+use super::bound::{bounded_columns, prefixed_columns};
 use super::condition::{Condition, condition};
 use super::fragment::{TableUse, as_kept, label, may_push};
 use super::group::Groups;
 use super::terms::{table_terms, value};
 use super::words::in_words;
-use super::{group, join, order};
+use super::{group, join, order, switched_off};
 use crate::scan::{Notes, RemoteTable, SourceTableProvider};
 use crate::sizes::{FILTER_KEEPS, Size};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Column, DFSchema, Result, TableReference};
+use datafusion::common::{Column, DFSchema, NullEquality, Result, TableReference};
 use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::logical_expr::logical_plan::{Aggregate, FetchType, Filter, Join, Limit, Projection, SkipType, Sort, SubqueryAlias, TableScan};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction};
@@ -25,11 +25,27 @@ use weir_source::{Reason, SourceTable, Term};
 
 /// The plan with a statement in the place of each part that a source answers.
 pub(crate) fn cut_plan(plan: LogicalPlan, mode: PushDown) -> Result<LogicalPlan> {
+    let plan = with_own_notes(plan)?;
     if mode == PushDown::Off {
+        switched_off::note_all(&plan)?;
         return Ok(plan);
     }
     let mut cutter = Cutter { mode, aliases: Aliases::default(), alone: alone(&plan) };
     cutter.whole(plan)
+}
+
+/// Each scan with notes of its own: a table may be read several times.
+fn with_own_notes(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let own = |node: LogicalPlan| {
+        let LogicalPlan::TableScan(mut scan) = node else { return Ok(Transformed::no(node)) };
+        let provider = source_as_provider(&scan.source).ok();
+        let Some(table) = provider.as_ref().and_then(|provider| provider.downcast_ref::<SourceTableProvider>()) else {
+            return Ok(Transformed::no(LogicalPlan::TableScan(scan)));
+        };
+        scan.source = provider_as_source(Arc::new(table.anew()));
+        Ok(Transformed::yes(LogicalPlan::TableScan(scan)))
+    };
+    plan.transform_down_with_subqueries(own).data()
 }
 
 /// Names for tables and derived tables of a statement, each given once.
@@ -163,7 +179,8 @@ impl Cutter {
         }
         let bounded = scan.filters.iter().flat_map(|filter| bounded_columns(filter, scope)).collect();
         let outputs = outputs(scan, table, &terms)?;
-        let used = TableUse { name: table.name.clone(), bounded };
+        let prefixed = scan.filters.iter().flat_map(|filter| prefixed_columns(filter, scope)).collect();
+        let used = TableUse { name: table.name.clone(), bounded, prefixed };
         let from = source.dialect().table(&table.table.schema, &table.table.name);
         let from = alias.map_or_else(|| from.clone(), |alias| format!("{from} AS {alias}"));
         let rows = table.table.rows_estimate.map(|rows| rows as f64 * FILTER_KEEPS.powi(conditions.len().min(3) as i32));
@@ -298,36 +315,41 @@ impl Cutter {
         }
         let input = self.piece(Arc::unwrap_or_clone(aggregate.input.clone()))?;
         let what = aggregate_words(&aggregate);
-        let size = Size::of(&LogicalPlan::Aggregate(aggregate.clone()));
-        let why = match &input {
-            Piece::Remote { block, .. } => {
-                let grouped = may_push(self.mode, &what).and_then(|()| group::group(&aggregate, block.as_ref().clone(), &mut self.aliases));
-                match grouped {
-                    Ok(Groups { mut block, finish }) => {
-                        block.pushed.push(what);
-                        block.size = Some(size);
-                        let Some(finish) = finish else { return Ok(Piece::Remote { block: Box::new(block), plain: None }) };
-                        let columns = Projection::try_new_with_schema(finish, Arc::new(leaf(&block)?), aggregate.schema)?;
-                        return Ok(Piece::Local(LogicalPlan::Projection(columns)));
-                    }
-                    Err(reason) => reason,
-                }
+        let (block, why) = match self.grouped(&aggregate, &input, &what) {
+            Ok((Groups { block, finish: None }, Ok(()))) => return Ok(Piece::Remote { block: Box::new(block), plain: None }),
+            Ok((Groups { block, finish: Some(finish) }, Ok(()))) => {
+                let columns = Projection::try_new_with_schema(finish, Arc::new(leaf(&block)?), aggregate.schema)?;
+                return Ok(Piece::Local(LogicalPlan::Projection(columns)));
             }
-            Piece::Local(_) => Reason::new("local_input", "its rows are made here"),
+            // What stands above may leave few of the groups, and ask for these in the same statement.
+            Ok((Groups { block, finish: None }, Err(gains_nothing))) => (Some(block), gains_nothing),
+            Ok((_, Err(reason))) | Err(reason) => (None, reason),
         };
         aggregate.input = Arc::new(self.finished(input)?);
         let plan = LogicalPlan::Aggregate(aggregate);
         note(&plan, &as_kept(what, why));
-        Ok(Piece::Local(plan))
+        Ok(match block {
+            Some(block) => Piece::Remote { block: Box::new(block), plain: Some(plan) },
+            None => Piece::Local(plan),
+        })
+    }
+
+    /// Groups at the source, and whether that gains anything. Error: why they cannot be made there.
+    fn grouped(&mut self, aggregate: &Aggregate, input: &Piece, what: &str) -> std::result::Result<(Groups, std::result::Result<(), Reason>), Reason> {
+        let Piece::Remote { block, .. } = input else { return Err(Reason::new("local_input", "its rows are made here")) };
+        may_push(self.mode, what)?;
+        // A coin does not ask.
+        let gains = if self.mode == PushDown::On { group::gains(aggregate, block) } else { Ok(()) };
+        let mut groups = group::group(aggregate, block.as_ref().clone(), &mut self.aliases)?;
+        groups.block.pushed.push(what.to_owned());
+        groups.block.size = Some(Size::of(&LogicalPlan::Aggregate(aggregate.clone())));
+        Ok((groups, gains))
     }
 
     /// The first rows come sorted from the source, and are sorted again here; all rows are sorted here alone.
     fn sort(&mut self, sort: Sort) -> Result<Piece> {
         let input = self.piece(Arc::unwrap_or_clone(sort.input.clone()))?;
-        let what = match sort.fetch {
-            Some(rows) => format!("first {rows} by {}", sort_words(&sort)),
-            None => format!("sort by {}", sort_words(&sort)),
-        };
+        let what = sort_words(&sort);
         let (input, why) = match (input, sort.fetch) {
             (Piece::Remote { block, plain }, Some(rows)) => {
                 match may_push(self.mode, &what).and_then(|()| order::first(block.as_ref().clone(), &sort.expr, rows, &mut self.aliases)) {
@@ -354,12 +376,13 @@ impl Cutter {
         let input = self.piece(Arc::unwrap_or_clone(limit.input.clone()))?;
         let rows = skip.saturating_add(fetch);
         let what = format!("limit {rows}");
+        let mut why = Reason::new("local_input", "its rows are made here");
         let input = match input {
             Piece::Remote { block, plain: Some(plain) } if skip == 0 && block.limit().is_some_and(|limit| limit <= rows) => {
                 let plain = LogicalPlan::Limit(Limit { input: Arc::new(plain), ..limit });
                 return Ok(Piece::Remote { block, plain: Some(plain) });
             }
-            Piece::Remote { block, .. } if !block.is_ordered() && i64::try_from(rows).is_ok() && may_push(self.mode, &what).is_ok() => {
+            Piece::Remote { block, .. } if !block.is_ordered() && i64::try_from(rows).is_ok() && pushed(&mut why, may_push(self.mode, &what)) => {
                 let mut block = *block;
                 stop(&mut block, Vec::new(), rows);
                 match skip {
@@ -369,7 +392,29 @@ impl Cutter {
             }
             other => self.finished(other)?,
         };
+        if !stops(&input) {
+            note(&input, &as_kept(what, why));
+        }
         Ok(Piece::Local(LogicalPlan::Limit(Limit { input: Arc::new(input), ..limit })))
+    }
+}
+
+/// Keeps the reason against it, where there is one.
+fn pushed(why: &mut Reason, allowed: std::result::Result<(), Reason>) -> bool {
+    allowed.map_err(|reason| *why = reason).is_ok()
+}
+
+/// Whether what is below a limit stops by itself, and has been told.
+pub(super) fn stops(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::TableScan(scan) => {
+            let remote = source_as_provider(&scan.source).ok().and_then(|provider| Some(provider.downcast_ref::<RemoteTable>()?.fragment.limit.is_some()));
+            remote.unwrap_or(scan.fetch.is_some())
+        }
+        LogicalPlan::Sort(sort) => sort.fetch.is_some(),
+        LogicalPlan::Projection(projection) => stops(&projection.input),
+        LogicalPlan::SubqueryAlias(alias) => stops(&alias.input),
+        _ => false,
     }
 }
 
@@ -510,8 +555,14 @@ pub(super) fn list(exprs: &[Expr]) -> String {
     exprs.iter().map(in_words).collect::<Vec<_>>().join(", ")
 }
 
-fn join_words(join: &Join) -> String {
-    let keys: Vec<String> = join.on.iter().map(|(left, right)| format!("{left} = {right}")).collect();
+pub(super) fn join_words(join: &Join) -> String {
+    let equal = if join.null_equality == NullEquality::NullEqualsNull { "IS NOT DISTINCT FROM" } else { "=" };
+    // That a key is looked for among others is no function of it.
+    let bare = |key: &Expr| match key {
+        Expr::ScalarFunction(function) if function.name() == "member" && function.args.len() == 1 => function.args[0].clone(),
+        other => other.clone(),
+    };
+    let keys: Vec<String> = join.on.iter().map(|(left, right)| format!("{} {equal} {}", bare(left), bare(right))).collect();
     if keys.is_empty() { "a condition".to_owned() } else { keys.join(" AND ") }
 }
 
@@ -523,7 +574,15 @@ pub(super) fn aggregate_words(aggregate: &Aggregate) -> String {
     }
 }
 
-fn sort_words(sort: &Sort) -> String {
+/// What a sort is called, be it of all rows or of the first ones.
+pub(super) fn sort_words(sort: &Sort) -> String {
+    match sort.fetch {
+        Some(rows) => format!("first {rows} by {}", order_words(sort)),
+        None => format!("sort by {}", order_words(sort)),
+    }
+}
+
+fn order_words(sort: &Sort) -> String {
     let word = |key: &datafusion::logical_expr::SortExpr| format!("{}{}", in_words(&key.expr), if key.asc { "" } else { " DESC" });
     sort.expr.iter().map(word).collect::<Vec<_>>().join(", ")
 }

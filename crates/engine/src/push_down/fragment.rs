@@ -2,7 +2,7 @@
 //! A fragment: the statement for one table of one source, with what it pushes and what it leaves here.
 
 use super::block::Block;
-use super::bound::bounded_columns;
+use super::bound::{bounded_columns, prefixed_columns};
 use super::remedy::usual;
 use super::terms::{Scope, table_terms};
 use super::words::in_words;
@@ -102,6 +102,8 @@ pub(crate) struct TableUse {
     pub name: TableName,
     /// Columns that the statement compares with constants.
     pub bounded: Vec<String>,
+    /// Columns of which it says what their texts begin with.
+    pub prefixed: Vec<String>,
 }
 
 /// Writes the statement. Error: a column that cannot be read is asked for.
@@ -110,18 +112,23 @@ pub(crate) fn cut(request: &FragmentRequest<'_>) -> weir_base::Result<Fragment> 
     let mut pushed = Vec::new();
     let mut kept = Vec::new();
     let conditions = write_conditions(request, &mut pushed, &mut kept);
-    let bounded = bounded(request);
+    let (bounded, prefixed) = (bounded(request, bounded_columns), bounded(request, prefixed_columns));
     // Beyond that a source cannot count, and neither does anybody.
     let countable = |limit: &usize| i64::try_from(*limit).is_ok();
     let limit = request.limit.filter(|limit| kept.is_empty() && request.mode == PushDown::On && countable(limit));
     if columns.len() < request.table.columns.len() {
         pushed.push(format!("{} of {} columns", columns.len(), request.table.columns.len()));
     }
-    if let Some(limit) = limit {
-        pushed.push(format!("limit {limit}"));
+    match (limit, request.limit) {
+        (Some(limit), _) => pushed.push(format!("limit {limit}")),
+        (None, Some(limit)) => {
+            let switched = may_push(PushDown::Off, "").err().filter(|_| request.mode != PushDown::On);
+            kept.push(as_kept(format!("limit {limit}"), switched.unwrap_or_else(checked_first)));
+        }
+        (None, None) => {}
     }
     Ok(Fragment {
-        tables: vec![TableUse { name: request.name.clone(), bounded }],
+        tables: vec![TableUse { name: request.name.clone(), bounded, prefixed }],
         sql: select(request, &columns, &conditions, limit),
         outputs: outputs(request, &columns),
         pushed,
@@ -181,12 +188,12 @@ fn write_conditions(request: &FragmentRequest<'_>, pushed: &mut Vec<String>, kep
     conditions
 }
 
-fn bounded(request: &FragmentRequest<'_>) -> Vec<String> {
+fn bounded(request: &FragmentRequest<'_>, columns: fn(&Expr, Scope<'_>) -> Vec<String>) -> Vec<String> {
     if request.mode != PushDown::On {
         return Vec::new();
     }
     let terms = table_terms(request.table, request.source, None);
-    request.filters.iter().flat_map(|filter| bounded_columns(filter, request.scope(&terms))).collect()
+    request.filters.iter().flat_map(|filter| columns(filter, request.scope(&terms))).collect()
 }
 
 fn allowed(mode: PushDown, what: &str, condition: Condition) -> Condition {
@@ -208,6 +215,10 @@ pub(crate) fn may_push(mode: PushDown, what: &str) -> Result<(), Reason> {
         }
     };
     if allowed { Ok(()) } else { Err(Reason::new("switched_off", "weir.pushdown says to keep it here")) }
+}
+
+fn checked_first() -> Reason {
+    Reason::new("local_input", "its rows are checked here first")
 }
 
 pub(crate) fn as_kept(what: String, reason: Reason) -> Kept {

@@ -9,16 +9,45 @@ use super::sets;
 use super::terms::{Scope, type_of, value};
 use super::words::in_words;
 use crate::arithmetic;
+use crate::sizes::Size;
 use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DataType, Field, FieldRef};
 use datafusion::common::{Column, DFSchema, ScalarValue, TableReference};
-use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::{AggregateFunction, AggregateFunctionParams};
 use datafusion::logical_expr::logical_plan::Aggregate as Grouped;
+use datafusion::logical_expr::{Expr, LogicalPlan};
 use std::sync::Arc;
 use weir_source::{Aggregate, Operation, Reason, Support, Term, Written};
 
 /// How many rows there are for each group, where nothing better is known.
 const ROWS_PER_GROUP: f64 = 10.0;
+
+/// As many rows are sent as fast as they are grouped.
+const ROWS_HARMLESS: f64 = 10_000.0;
+/// Groups that are more of its rows than this are none to speak of.
+const GROUPS_OF_ROWS_MAX: f64 = 0.8;
+
+/// Whether the source spares anything when it makes the groups of a block. Error: where they are known to be about as many as its rows.
+pub(super) fn gains(plan: &Grouped, block: &Block) -> Result<(), Reason> {
+    let input = Size::of(&plan.input);
+    let rows = if input.known { Some(input.rows) } else { block.rows };
+    let Some(rows) = rows.filter(|rows| *rows > ROWS_HARMLESS && !plan.group_expr.is_empty()) else { return Ok(()) };
+    if tells_apart(&plan.group_expr, block) {
+        return Err(Reason::new("as_many", "each of its groups is one row, so that all rows would come"));
+    }
+    let counted = input.known && plan.group_expr.iter().all(|key| input.facts(key, plan.input.schema()).distinct.is_some());
+    let groups = Size::of(&LogicalPlan::Aggregate(plan.clone())).rows;
+    match counted && groups > rows * GROUPS_OF_ROWS_MAX {
+        true => Err(Reason::new("as_many", format!("about {groups:.0} groups are made of {rows:.0} rows, which are as soon sent"))),
+        false => Ok(()),
+    }
+}
+
+/// Whether the keys hold columns that tell all rows apart.
+pub(super) fn tells_apart(keys: &[Expr], block: &Block) -> bool {
+    let terms = block.terms();
+    let keys: Vec<String> = keys.iter().filter_map(|key| Some(value(key, block.scope(&terms)).ok()?.sql)).collect();
+    block.unique.iter().any(|unique| !unique.is_empty() && unique.iter().all(|column| keys.contains(column)))
+}
 
 /// Groups at the source, and what is left to be computed from them here.
 pub(super) struct Groups {

@@ -5,6 +5,7 @@
 
 use super::condition::{Condition, condition};
 use super::key_bits::in_bits;
+use super::literal::operand;
 use super::terms::Scope;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Schema};
@@ -16,7 +17,7 @@ use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr, split_conjunction};
 use std::collections::HashSet;
 use std::sync::Arc;
-use weir_source::{KeysMax, Source, Term};
+use weir_source::{KeysMax, Operand, Operation, Source, Support, Term};
 
 /// Keys for one column of a statement's output.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,6 +81,18 @@ pub(crate) fn key_filters(filter: &Arc<dyn PhysicalExpr>, outputs: &[Term], sour
         Some(KeyFilter { sql, shown, column: name, place: column, keys: Some(count) })
     };
     lists(filter).into_iter().filter_map(written).collect()
+}
+
+/// Whether a key of its type can be looked for in an output, as far as that does not depend on the key.
+pub(crate) fn takes_keys(term: &Term, source: &dyn Source) -> bool {
+    let meaning = &term.meaning;
+    let label = meaning.labels.as_ref().and_then(|labels| labels.first()).map(String::as_str);
+    let texts = [label, Some("a"), Some("00000000-0000-0000-0000-000000000000")];
+    let text = matches!(meaning.data_type, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    let sample = ScalarValue::new_default(&meaning.data_type).ok();
+    let other = sample.as_ref().filter(|_| !text).and_then(operand);
+    let operands = texts.into_iter().flatten().filter(|_| text).map(Operand::Text).chain(other);
+    term.total && operands.into_iter().any(|operand| !matches!(source.support(&Operation::Equal(operand), meaning), Support::Never(_)))
 }
 
 /// Comparisons of an output with a value that was not known when the statement was planned, as the one row of a subquery is. Whoever asks

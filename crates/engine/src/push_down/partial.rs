@@ -176,6 +176,9 @@ impl Split {
 
     /// Keys that are few against the rows, as far as is known. A coin does not ask.
     fn is_worth_it(&self, block: &Block, mode: PushDown) -> Result<(), Reason> {
+        if mode == PushDown::On && group::tells_apart(&self.groups.group_expr, block) {
+            return Err(Reason::new("rows", "each of its groups is one row"));
+        }
         let side = Size::of(&self.groups.input);
         let counted = self.groups.group_expr.iter().all(|key| side.facts(key, self.groups.input.schema()).distinct.is_some());
         let groups = match counted {

@@ -297,6 +297,7 @@ mod tests {
             read_as: None,
             labels: None,
             degraded: None,
+            altering: weir_source::Altering::default(),
         }
     }
 

@@ -4,7 +4,7 @@
 use super::fragment::{Fragment, TableUse};
 use weir_api::Kept;
 use weir_base::ColumnName;
-use weir_source::{Column, Dialect, Operation, Reason, Source, Support};
+use weir_source::{Altering, Column, Dialect, Operation, Reason, Source, Support};
 
 /// Stands in a remedy for the table of a column until the statement is known.
 const TABLE_OF: &str = "{table of ";
@@ -26,9 +26,26 @@ fn named(mut reason: Reason, column: &Column, dialect: &dyn Dialect) -> Reason {
         return reason;
     }
     let null = if column.nullable { "NULL" } else { "NOT NULL" };
-    let remedy = remedy.replace("{type}", &column.native_type).replace("{collation}", column.collation.as_deref().unwrap_or_default()).replace("{null}", null);
+    let again = match &column.altering {
+        Altering::ByType => "",
+        Altering::Saying(attributes) => attributes,
+        Altering::InWords(words) => return in_words(reason, &remedy, words, column),
+    };
+    let remedy = typed(&remedy, column).replace("{null}", null);
+    // Last: nothing that a DBA wrote into them is a place of ours.
     let remedy = remedy.replace("{table}", &format!("{TABLE_OF}{}{END}", column.name)).replace("{column}", &dialect.quote(&column.name));
-    reason.with_remedy(remedy)
+    reason.with_remedy(remedy.replace("{again}", again))
+}
+
+fn typed(remedy: &str, column: &Column) -> String {
+    remedy.replace("{type}", &column.native_type).replace("{collation}", column.collation.as_deref().unwrap_or_default())
+}
+
+/// What the statement would make of the column, where there is no such statement.
+fn in_words(reason: Reason, remedy: &str, words: &str, column: &Column) -> Reason {
+    let Some((_, becomes)) = remedy.split_once("{column} ") else { return reason };
+    let becomes = becomes.trim_start_matches("TYPE ").split(" {null}").next().unwrap_or_default();
+    reason.with_remedy(words.replace("{}", &typed(becomes, column)))
 }
 
 /// What helps whatever the column: another way to ask. `None` where only we could do something about it.
@@ -79,7 +96,7 @@ mod tests {
         let name = |table: &&str| TableName::new("app", "shop", *table);
         let output = |table: &&str| OutputColumn { name: "c".into(), data_type: DataType::Utf8, label: format!("app.shop.{table}.c_{table}") };
         Fragment {
-            tables: tables.iter().map(|table| TableUse { name: name(table), bounded: Vec::new() }).collect(),
+            tables: tables.iter().map(|table| TableUse { name: name(table), bounded: Vec::new(), prefixed: Vec::new() }).collect(),
             sql: String::new(),
             outputs: tables.iter().map(output).collect(),
             pushed: Vec::new(),
@@ -100,6 +117,7 @@ mod tests {
             read_as: None,
             labels: None,
             degraded: None,
+            altering: weir_source::Altering::default(),
         }
     }
 
@@ -108,6 +126,19 @@ mod tests {
         let reason = named(reason, &column(name), &MySqlDialect);
         let kept = Kept { what: "filter".into(), code: reason.code.into(), reason: reason.text, remedy: reason.remedy };
         addressed(kept, &fragment(tables), &MySqlDialect).remedy
+    }
+
+    fn told(altering: Altering) -> Option<String> {
+        let reason = Reason::new("code", "why").with_remedy("ALTER TABLE {table} MODIFY {column} {type} COLLATE {collation} {null}{again}");
+        named(reason, &Column { altering, ..column("x") }, &MySqlDialect).remedy
+    }
+
+    #[test]
+    fn what_a_statement_would_drop_is_said_again() {
+        let again = told(Altering::Saying(" DEFAULT '{null}' COMMENT 'a {table}'".to_owned()));
+        assert_eq!(again.as_deref(), Some("ALTER TABLE {table of x} MODIFY `x` varchar(9) COLLATE utf8mb4_bin NOT NULL DEFAULT '{null}' COMMENT 'a {table}'"));
+        let words = told(Altering::InWords("give the column beneath the view the type {}"));
+        assert_eq!(words.as_deref(), Some("give the column beneath the view the type varchar(9) COLLATE utf8mb4_bin"));
     }
 
     #[test]

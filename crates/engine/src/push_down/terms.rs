@@ -139,6 +139,15 @@ fn scalar(function: &ScalarFunction, whole: &Expr, scope: Scope<'_>) -> Written 
         ("json_member", [_, _]) => Function::Member,
         ("json_member_text", [_, _]) => Function::MemberText,
         ("nullif" | "greatest" | "least", [a, b]) => return value(&as_case(function.func.name(), a, b), scope),
+        // As the pages say of the columns that these are over.
+        ("numeric_divide", _) => {
+            return Err(Reason::new("rounding", "a quotient of decimals has other places behind the point in the source")
+                .with_remedy("divide here, after the rows are few"));
+        }
+        ("enum_rank", _) => {
+            return Err(Reason::new("enum", "enums stand in the order of their labels, which is known here: only equality is the same in the source"));
+        }
+        ("inet" | "jsonb", [_]) => return Err(Reason::new("type", "a value that is read as text is compared here")),
         ("lower" | "upper" | "initcap", _) => return Err(case_folding()),
         (name, _) if name.starts_with("regexp") => return Err(regex_dialect()),
         ("date_part", [field, moment]) => return call(Function::Extract(&named(field)?), &[*moment], whole, scope),

@@ -28,6 +28,7 @@ fn column(name: &str, native: &str, data_type: DataType) -> Column {
         read_as: None,
         labels: None,
         degraded: None,
+        altering: weir_source::Altering::default(),
     }
 }
 
@@ -147,6 +148,22 @@ async fn groups_as_many_as_rows_are_not_made_early() {
     let (app, shop) = (handle("app"), handle("shop"));
     let joined = scan(&app, "a", 10).join(scan(&shop, "c", 1_000_000).build().unwrap(), JoinType::Inner, (vec!["a.k"], vec!["c.id"]), None).unwrap();
     let statements = sent(joined.aggregate(vec![col("a.f")], vec![sum(col("a.id"))]).unwrap());
+    assert!(statements.iter().all(|sql| !sql.contains("GROUP BY")), "{statements:?}");
+}
+
+#[tokio::test]
+async fn groups_of_one_row_each_are_not_made_at_the_source() {
+    let app = handle("app");
+    let by_key = |rows: u64| scan(&app, "a", rows).aggregate(vec![col("a.id"), col("a.k")], vec![count(col("a.k"))]).unwrap();
+    assert_eq!(sent(by_key(20_000)), ["a scan of a"]);
+    assert!(sent(by_key(20)).concat().contains("GROUP BY"), "a few rows");
+    let few = by_key(20_000).filter(col("count(a.k)").gt(lit(1_i64))).unwrap();
+    assert!(sent(few).concat().contains("GROUP BY"), "few groups are left");
+    let by_other = scan(&app, "a", 20_000).aggregate(vec![col("a.k")], vec![count(col("a.id"))]).unwrap();
+    assert!(sent(by_other).concat().contains("GROUP BY"), "nobody knows how many");
+    let shop = handle("shop");
+    let joined = scan(&app, "a", 1_000_000).join(scan(&shop, "c", 10).build().unwrap(), JoinType::Inner, (vec!["a.k"], vec!["c.id"]), None).unwrap();
+    let statements = sent(joined.aggregate(vec![col("a.id")], vec![sum(col("a.k"))]).unwrap());
     assert!(statements.iter().all(|sql| !sql.contains("GROUP BY")), "{statements:?}");
 }
 

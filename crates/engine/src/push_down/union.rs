@@ -30,11 +30,16 @@ pub(super) fn united(arms: Vec<Block>, schema: &DFSchemaRef, aliases: &mut Alias
     Block::of_arms(arms, &columns, schema.clone(), &aliases.derived()).ok_or_else(mixed)
 }
 
+pub(super) fn union_words(union: &Union) -> String {
+    let columns: Vec<&str> = union.schema.fields().iter().map(|field| field.name().as_str()).collect();
+    format!("union all of {} parts: {}", union.inputs.len(), columns.join(", "))
+}
+
 impl Cutter {
     /// Arms of one source become one statement, wherever they stand between the others.
     pub(super) fn union(&mut self, union: Union) -> Result<Piece> {
+        let what = union_words(&union);
         let Union { inputs, schema } = union;
-        let what = format!("union all of {} parts: {}", inputs.len(), schema.fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>().join(", "));
         let mut pieces: Vec<Piece> = inputs.into_iter().map(|input| self.piece(Arc::unwrap_or_clone(input))).collect::<Result<_>>()?;
         let mut done = Vec::new();
         let mut kept = Vec::new();

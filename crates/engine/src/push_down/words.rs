@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A filter in words: the SQL that an analyst would have typed, for EXPLAIN.
 
-use crate::{arithmetic, functions, moments};
+use crate::{arithmetic, functions, moments, text_kinds};
 use datafusion::common::Column;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::Expr;
@@ -15,7 +15,12 @@ pub(crate) fn in_words(filter: &Expr) -> String {
         Expr::Column(column) => Ok(Transformed::yes(Expr::Column(Column::new_unqualified(column.name)))),
         other => Ok(Transformed::no(other)),
     });
-    let bare = bare.and_then(|done| arithmetic::plain(done.data)).and_then(moments::plain).and_then(functions::plain).unwrap_or_else(|_| filter.clone());
+    let bare = bare
+        .and_then(|done| text_kinds::plain(done.data))
+        .and_then(arithmetic::plain)
+        .and_then(moments::plain)
+        .and_then(functions::plain)
+        .unwrap_or_else(|_| filter.clone());
     let Ok(mut sql) = expr_to_sql(&bare) else { return bare.human_display().to_string() };
     let _ = sql.visit(&mut TypedLiterals);
     sql.to_string()

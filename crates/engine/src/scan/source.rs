@@ -10,7 +10,7 @@ use crate::arithmetic::settled_batch;
 use crate::discovery::SourceHandle;
 use crate::errors::carry;
 use crate::key_use::KeysSent;
-use crate::push_down::{Fragment, FragmentRequest, ROWS_WORTH_A_FILTER, TextOf, Worth, as_kept, cut, kept_here, key_filters, value_filters};
+use crate::push_down::{Fragment, FragmentRequest, ROWS_WORTH_A_FILTER, TextOf, Worth, as_kept, cut, kept_here, key_filters, takes_keys, value_filters};
 use crate::run::QueryRun;
 use crate::sizes::{Size, source_size};
 use crate::text_kinds;
@@ -86,6 +86,11 @@ impl SourceTableProvider {
         Some((self.again(texts, Arc::new(Schema::new(fields))), place))
     }
 
+    /// The same table with no notes yet.
+    pub fn anew(&self) -> Self {
+        self.again(self.texts.clone(), self.schema.clone())
+    }
+
     /// What the source has counted in it.
     pub fn size(&self) -> Size {
         source_size(&self.table, self.handle.known_statistics(&self.table).as_deref(), &self.texts)
@@ -142,7 +147,11 @@ impl TableProvider for SourceTableProvider {
         let kept = kept_here(&asked);
         let wide = self.widened(projection, &kept)?;
         let mut fragment = cut(&FragmentRequest { projection: &wide, ..asked }).map_err(carry)?;
-        fragment.kept.extend(self.notes.all());
+        for note in self.notes.all() {
+            if !fragment.kept.contains(&note) {
+                fragment.kept.push(note);
+            }
+        }
         match parts::told(table, &fragment, !filters.is_empty(), source) {
             Some(Ok(pushed)) => fragment.pushed.push(pushed),
             Some(Err(reason)) => fragment.kept.push(as_kept("reading in parts".to_owned(), reason)),
@@ -263,6 +272,23 @@ impl SourceScan {
     /// Different values of an output, where they were counted.
     fn distinct(&self, column: usize) -> Option<usize> {
         self.statistics.column_statistics.get(column)?.distinct_count.get_value().copied()
+    }
+
+    /// Columns by which joins above it will send keys, if those are few.
+    pub fn awaits(&self) -> Vec<String> {
+        let Some(terms) = self.fragment.open_terms() else { return Vec::new() };
+        if self.likely_rows().is_some_and(|rows| (rows as f64) < ROWS_WORTH_A_FILTER) {
+            return Vec::new();
+        }
+        let mut names: Vec<String> = Vec::new();
+        for column in self.late.iter().flat_map(collect_columns) {
+            let Some(term) = terms.get(column.index()).filter(|term| takes_keys(term, self.handle.source.as_ref())) else { continue };
+            if !names.contains(&term.meaning.name) {
+                names.push(term.meaning.name.clone());
+            }
+        }
+        names.sort();
+        names
     }
 
     /// The most keys that a join need list for this scan: more would not be sent.

@@ -19,13 +19,15 @@ use std::sync::Arc;
 use weir_base::SourceName;
 use weir_source::{ColumnStatistics, SourceTable, TableStatistics, Value};
 
-/// Asks the sources of a plan what they have counted in its tables, all at once. Over one table there is nothing to decide by it:
-/// then it is only asked to be told, `anyway`.
+/// Asks the sources of a plan what they have counted in its tables, all at once. Over one table without groups there is
+/// nothing to decide by it: then it is only asked to be told, `anyway`.
 pub(crate) async fn learn(plan: &LogicalPlan, anyway: bool) {
     let mut asked: BTreeMap<SourceName, (Arc<SourceHandle>, Vec<Arc<SourceTable>>)> = BTreeMap::new();
     let mut scans = 0;
+    let mut groups = false;
     let _ = plan.apply_with_subqueries(|node| {
         scans += usize::from(matches!(node, LogicalPlan::TableScan(_)));
+        groups |= matches!(node, LogicalPlan::Distinct(_)) || matches!(node, LogicalPlan::Aggregate(aggregate) if !aggregate.group_expr.is_empty());
         if let LogicalPlan::TableScan(scan) = node
             && let Ok(provider) = source_as_provider(&scan.source)
             && let Some(table) = provider.downcast_ref::<SourceTableProvider>()
@@ -37,7 +39,7 @@ pub(crate) async fn learn(plan: &LogicalPlan, anyway: bool) {
         }
         Ok(TreeNodeRecursion::Continue)
     });
-    if anyway || scans > 1 {
+    if anyway || scans > 1 || groups {
         join_all(asked.into_values().map(|(handle, tables)| async move { handle.learn(&tables).await })).await;
     }
 }

@@ -19,6 +19,7 @@ fn table(columns: &[&str]) -> SourceTable {
         read_as: None,
         labels: None,
         degraded: None,
+        altering: weir_source::Altering::default(),
     };
     SourceTable {
         schema: "s".into(),

@@ -2,6 +2,7 @@
 //! Kinds of text: a uuid, an enum, an address or JSON is read as text and compared as what it is. The kind travels as metadata of the field.
 
 mod address;
+mod grouped;
 mod json;
 mod member;
 mod rule;
@@ -9,10 +10,12 @@ mod uuid;
 mod words;
 
 use arrow::datatypes::{DataType, Field};
+use datafusion::common::Result;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::execution::SessionState;
 use datafusion::execution::session_state::SessionStateBuilder;
-use datafusion::logical_expr::Operator;
 use datafusion::logical_expr::planner::ExprPlanner;
+use datafusion::logical_expr::{Expr, Operator};
 use std::collections::HashMap;
 use std::sync::Arc;
 use weir_source::Column;
@@ -51,6 +54,11 @@ pub(crate) fn register(state: &mut SessionState) {
 /// The operator that a function of this name stands for.
 pub(crate) fn operator(function: &str) -> Option<Operator> {
     member::operator(function)
+}
+
+/// The expression as it was written, for EXPLAIN: with labels of enums in the place of where they stand.
+pub(crate) fn plain(expr: Expr) -> Result<Expr> {
+    expr.transform_down(|node| Ok(words::with_labels(&node).map_or_else(|| Transformed::no(node), Transformed::yes))).data()
 }
 
 /// The field of a source's column. Every column may be NULL whatever the source declares: a policy or a zero date can make one.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The rule that compares and sorts kinds of text as what they are, and refuses what PostgreSQL has no operator for.
 
+use super::grouped::{canonical, told_apart};
 use super::member::Member;
 use super::words::{Word, Work, address_key, canonical_json, canonical_uuid, rank};
 use super::{Labels, TextKind};
@@ -39,6 +40,7 @@ fn rewritten(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     }
     // Enums sort by the order of their labels, addresses by that of networks.
     let plan = orders(changed.data, |order| by_rank(order, &schema));
+    let plan = told_apart(plan)?;
     // A kind that was left behind further down is not inherited either.
     let inherits =
         matches!(plan, LogicalPlan::SubqueryAlias(_) | LogicalPlan::Projection(_) | LogicalPlan::Aggregate(_) | LogicalPlan::Join(_) | LogicalPlan::Window(_));
@@ -99,7 +101,7 @@ pub(super) fn kind_of(expr: &Expr, schema: &DFSchema) -> Option<TextKind> {
         Expr::ScalarFunction(function) => {
             let inner = function.func.inner().as_ref() as &dyn std::any::Any;
             match (inner.downcast_ref::<Word>(), inner.downcast_ref::<Member>()) {
-                (Some(word), _) => word.gives_uuid().then_some(TextKind::Uuid),
+                (Some(word), _) => word.kind(),
                 (_, Some(member)) => member.kind(),
                 _ => None,
             }
@@ -155,6 +157,7 @@ fn compared(node: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
             if let Some(error) = no_extreme(extreme, &window.params.args, schema) {
                 return Err(carry(error));
             }
+            window.params.partition_by = window.params.partition_by.into_iter().map(|key| canonical(key, schema)).collect();
             window.params.order_by = by_rank(window.params.order_by, schema);
             Ok(Transformed::yes(Expr::WindowFunction(window)))
         }
@@ -278,6 +281,9 @@ fn aggregated(mut function: AggregateFunction, schema: &DFSchema) -> Result<Tran
         return Err(carry(error));
     }
     sortable(&function.params.order_by, schema)?;
+    if function.params.distinct && function.func.name() == "count" {
+        function.params.args = function.params.args.into_iter().map(|argument| canonical(argument, schema)).collect();
+    }
     function.params.order_by = by_rank(function.params.order_by, schema);
     Ok(Transformed::yes(Expr::AggregateFunction(function)))
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The functions that turn a kind of text into what it is compared by.
 
-use super::{Labels, address, json, uuid};
+use super::{Labels, TextKind, address, json, uuid};
 use crate::errors::carry;
 use arrow::array::{ArrayRef, AsArray, Int32Array, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{Result as PlanResult, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
-use datafusion::logical_expr::{ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
+use datafusion::logical_expr::{
+    Between, BinaryExpr, ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
 use std::sync::Arc;
 use weir_base::{Error, ErrorCode, Result};
 
@@ -25,6 +27,8 @@ pub(super) enum Work {
     Address,
     /// The text itself, and no kind any more.
     Plain,
+    /// The text itself, as `jsonb`.
+    Jsonb,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -39,8 +43,21 @@ impl Word {
         Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(ScalarUDF::from(function)), vec![argument]))
     }
 
-    pub fn gives_uuid(&self) -> bool {
-        matches!(self.work, Work::Uuid { .. })
+    /// What comes out is of this kind.
+    pub fn kind(&self) -> Option<TextKind> {
+        match self.work {
+            Work::Uuid { .. } => Some(TextKind::Uuid),
+            Work::Jsonb => Some(TextKind::Jsonb),
+            Work::Canonical | Work::Rank(_) | Work::Address | Work::Plain => None,
+        }
+    }
+
+    /// The labels and the enum of a rank.
+    fn ranked(expr: &Expr) -> Option<(&Labels, &Expr)> {
+        let Expr::ScalarFunction(function) = expr else { return None };
+        let word = (function.func.inner().as_ref() as &dyn std::any::Any).downcast_ref::<Self>()?;
+        let Work::Rank(labels) = &word.work else { return None };
+        Some((labels, function.args.first()?))
     }
 
     fn array(&self, values: &ArrayRef) -> Result<ArrayRef> {
@@ -48,7 +65,7 @@ impl Word {
         let texts = cast(values, &DataType::Utf8).map_err(failed)?;
         let texts = texts.as_string::<i32>();
         Ok(match &self.work {
-            Work::Plain => Arc::new(texts.clone()),
+            Work::Plain | Work::Jsonb => Arc::new(texts.clone()),
             Work::Address => Arc::new(texts.iter().map(|text| text.map(address_key).transpose()).collect::<Result<StringArray>>()?),
             Work::Canonical => Arc::new(texts.iter().map(|text| text.map(canonical_json).transpose()).collect::<Result<StringArray>>()?),
             Work::Rank(labels) => Arc::new(texts.iter().map(|text| text.map(|text| rank(labels, text)).transpose()).collect::<Result<Int32Array>>()?),
@@ -60,6 +77,28 @@ impl Word {
                 Arc::new(texts.iter().map(|text| text.map_or(Ok(None), read)).collect::<Result<StringArray>>()?)
             }
         })
+    }
+}
+
+/// A comparison of ranks as one of the labels; `None` for what is none.
+pub(super) fn with_labels(expr: &Expr) -> Option<Expr> {
+    let label = |labels: &Labels, side: &Expr| match (side, Word::ranked(side)) {
+        (_, Some((_, other))) => Some(other.clone()),
+        (Expr::Literal(ScalarValue::Int32(Some(place)), _), None) => {
+            Some(Expr::Literal(ScalarValue::Utf8(Some(labels.labels.get(usize::try_from(*place).ok()?)?.clone())), None))
+        }
+        _ => None,
+    };
+    match expr {
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+            let (labels, _) = Word::ranked(left).or_else(|| Word::ranked(right))?;
+            Some(Expr::BinaryExpr(BinaryExpr::new(Box::new(label(labels, left)?), *op, Box::new(label(labels, right)?))))
+        }
+        Expr::Between(Between { expr, negated, low, high }) => {
+            let (labels, inner) = Word::ranked(expr)?;
+            Some(Expr::Between(Between::new(Box::new(inner.clone()), *negated, Box::new(label(labels, low)?), Box::new(label(labels, high)?))))
+        }
+        other => Word::ranked(other).map(|(_, inner)| inner.clone()),
     }
 }
 
@@ -98,6 +137,7 @@ impl ScalarUDFImpl for Word {
             Work::Rank(_) => "enum_rank",
             Work::Address => "inet",
             Work::Plain => "text",
+            Work::Jsonb => "as_jsonb",
         }
     }
 
@@ -112,7 +152,7 @@ impl ScalarUDFImpl for Word {
     fn return_field_from_args(&self, arguments: ReturnFieldArgs) -> PlanResult<FieldRef> {
         let nullable = matches!(self.work, Work::Uuid { tries: true }) || arguments.arg_fields.iter().any(|field| field.is_nullable());
         let data_type = self.return_type(&[])?;
-        let field = if self.gives_uuid() { super::uuid_field() } else { Field::new("", data_type, true) };
+        let field = Field::new("", data_type, true).with_metadata(self.kind().map(|kind| kind.metadata()).unwrap_or_default());
         Ok(Arc::new(field.with_name(self.name()).with_nullable(nullable)))
     }
 

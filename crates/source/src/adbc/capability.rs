@@ -148,6 +148,7 @@ mod tests {
             read_as,
             labels: None,
             degraded: None,
+            altering: crate::Altering::default(),
         }
     }
 

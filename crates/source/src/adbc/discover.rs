@@ -3,7 +3,7 @@
 
 use super::native_type::NativeType;
 use super::vendor::Vendor;
-use crate::{Column, Discovered, SourceTable, TableKind};
+use crate::{Altering, Column, Discovered, SourceTable, TableKind};
 use arrow::datatypes::DataType;
 use weir_base::limits::TABLES_PER_SOURCE_MAX;
 use weir_base::{Error, ErrorCode, Result, SourceName};
@@ -100,6 +100,7 @@ impl CatalogRow {
             read_as: reading.read_as,
             labels: None,
             degraded: None,
+            altering: Altering::default(),
         }
     }
 }

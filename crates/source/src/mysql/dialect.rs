@@ -67,7 +67,7 @@ impl Dialect for MySqlDialect {
 
     /// The smallest `max_allowed_packet` that servers come with is a megabyte; long lists are joined as a table by the server.
     fn keys_max(&self) -> KeysMax {
-        KeysMax { list: 50_000, text_bytes: text_bytes_max(SMALLEST_PACKET_BYTES), rows_a_key: 2.0, rows_a_bit: 0.5 }
+        KeysMax { list: 50_000, text_bytes: text_bytes_max(SMALLEST_PACKET_BYTES), rows_a_key: 2.0, rows_a_bit: 1.25 }
     }
 
     /// Unsigned numbers cannot go below zero, and a CASE is computed in its order.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! All tables and columns of a server, from three catalog queries whatever their number.
+//! All tables and columns of a server, from three catalog queries whatever their number, and a fourth of MariaDB.
 
 use super::failure::Failure;
 use super::native::{NativeType, TextOrder, reading, text_order};
 use super::session::{Product, Session};
-use crate::{Column, Discovered, SourceTable, TableKind};
+use crate::{Altering, Column, Discovered, SourceTable, TableKind};
 use std::collections::HashMap;
 use weir_base::limits::{COLUMNS_MAX, TABLES_PER_SOURCE_MAX};
 
@@ -14,7 +14,7 @@ const TABLES: &str = "SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, ENGINE, TABLE
     WHERE TABLE_SCHEMA NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys') AND TABLE_TYPE <> 'SEQUENCE' \
     ORDER BY TABLE_SCHEMA, TABLE_NAME";
 const COLUMNS: &str = "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, IS_NULLABLE, NUMERIC_PRECISION, NUMERIC_SCALE, \
-    COLLATION_NAME, PRIVILEGES \
+    COLLATION_NAME, PRIVILEGES, COLUMN_DEFAULT, EXTRA, COLUMN_COMMENT \
     FROM information_schema.COLUMNS \
     WHERE TABLE_SCHEMA NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys') \
     ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION";
@@ -24,6 +24,10 @@ const UNIQUE: &str = "SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, COLUMN_NAME F
     WHERE TABLE_SCHEMA NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys') AND NON_UNIQUE = 0 \
     ORDER BY TABLE_SCHEMA, TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX";
 
+/// Only MariaDB has checks that belong to a column, by the name of that.
+const CHECKS: &str = "SELECT CONSTRAINT_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS \
+    WHERE LEVEL = 'Column' AND CONSTRAINT_SCHEMA NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys')";
+
 type Row = Vec<Option<String>>;
 
 /// Lists what the account may see.
@@ -31,8 +35,10 @@ pub(super) async fn discover(session: &mut Session) -> Result<Discovered, Failur
     let tables = session.query(TABLES).await?.rows;
     let columns = session.query(COLUMNS).await?.rows;
     let unique = session.query(UNIQUE).await?.rows;
+    let checks = if session.product == Product::MariaDb { session.query(CHECKS).await?.rows } else { Vec::new() };
     let mut discovered = assemble(tables, columns, session.product);
     tell_unique(&mut discovered.tables, unique);
+    tell_checks(&mut discovered.tables, checks);
     Ok(discovered)
 }
 
@@ -49,6 +55,26 @@ fn tell_unique(tables: &mut [SourceTable], rows: Vec<Row>) {
         let mut unique: Vec<Vec<usize>> = indexes.values().filter_map(|names| table.places(names)).filter(known).collect();
         unique.sort();
         table.unique = unique;
+    }
+}
+
+/// A check goes with the definition of its column.
+fn tell_checks(tables: &mut [SourceTable], rows: Vec<Row>) {
+    let mut checks: HashMap<(String, String), Vec<(String, String)>> = HashMap::new();
+    for mut row in rows {
+        let table = (take(&mut row, 0), take(&mut row, 1));
+        checks.entry(table).or_default().push((take(&mut row, 2), take(&mut row, 3)));
+    }
+    for table in tables {
+        for (name, clause) in checks.remove(&(table.schema.clone(), table.name.clone())).unwrap_or_default() {
+            let Some(column) = table.columns.iter_mut().find(|column| column.name == name) else { continue };
+            column.altering = match (std::mem::take(&mut column.altering), in_backticks(&clause)) {
+                (Altering::ByType, Some(clause)) => Altering::Saying(format!(" CHECK ({clause})")),
+                (Altering::Saying(others), Some(clause)) => Altering::Saying(format!("{others} CHECK ({clause})")),
+                (in_words @ Altering::InWords(_), _) => in_words,
+                (_, None) => IN_FULL,
+            };
+        }
     }
 }
 
@@ -74,6 +100,11 @@ fn assemble(tables: Vec<Row>, columns: Vec<Row>, product: Product) -> Discovered
             columns.truncate(COLUMNS_MAX);
         }
         let kind = kind(field(&row, 2), field(&row, 3));
+        match kind {
+            TableKind::Table => {}
+            TableKind::View | TableKind::MaterializedView => columns.iter_mut().for_each(|column| column.altering = Altering::BENEATH_A_VIEW),
+            TableKind::ForeignTable => columns.iter_mut().for_each(|column| column.altering = Altering::ELSEWHERE),
+        }
         let comment = field(&row, 6).filter(|comment| !comment.is_empty() && kind != TableKind::View).map(str::to_owned);
         discovered.tables.push(SourceTable {
             schema,
@@ -98,6 +129,7 @@ fn kind(table_type: Option<&str>, engine: Option<&str>) -> TableKind {
 }
 
 fn column(mut row: Row, product: Product) -> Column {
+    let altering = altering(&row, product);
     let name = take(&mut row, 2);
     let native_type = take(&mut row, 4);
     let word = field(&row, 3).unwrap_or_default().to_lowercase();
@@ -116,8 +148,70 @@ fn column(mut row: Row, product: Product) -> Column {
         read_as: reading.read_as,
         labels: None,
         degraded: (!readable).then(|| "the account has no SELECT right on it".to_owned()),
+        altering,
         native_type,
     }
+}
+
+const IN_FULL: Altering = Altering::InWords("MODIFY the column to {}, and say again all else that SHOW CREATE TABLE says of it");
+
+/// MODIFY names the whole definition of a column: what is not said again is gone.
+fn altering(row: &Row, product: Product) -> Altering {
+    let mut again = String::new();
+    for word in field(row, 11).unwrap_or_default().split_ascii_whitespace() {
+        match word.to_ascii_uppercase().as_str() {
+            word @ ("INVISIBLE" | "AUTO_INCREMENT") => again.push_str(&format!(" {word}")),
+            _ => return IN_FULL,
+        }
+    }
+    if field(row, 4).is_some_and(|native| native.contains("/*")) {
+        return IN_FULL;
+    }
+    match (product, field(row, 10)) {
+        (_, None) | (Product::MariaDb, Some("NULL")) => {}
+        (_, Some(default)) => match default_again(default, product) {
+            Some(default) => again.push_str(&format!(" DEFAULT {default}")),
+            None => return IN_FULL,
+        },
+    }
+    match field(row, 12).filter(|comment| !comment.is_empty()).map(plainly_quoted) {
+        None => {}
+        Some(Some(comment)) => again.push_str(&format!(" COMMENT {comment}")),
+        Some(None) => return IN_FULL,
+    }
+    if again.is_empty() { Altering::ByType } else { Altering::Saying(again) }
+}
+
+/// A default as it is written. In MariaDB it stands as an expression, quotes and all.
+fn default_again(default: &str, product: Product) -> Option<String> {
+    let inside = default.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')).filter(|_| product == Product::MariaDb);
+    match (product, inside) {
+        (Product::MySql, _) => plainly_quoted(default),
+        (Product::MariaDb, Some(text)) => plainly_quoted(&text.replace("\\'", "'").replace("''", "'")),
+        (Product::MariaDb, None) => in_backticks(default),
+    }
+}
+
+/// An expression as our sessions read it, with its names as every session reads them.
+fn in_backticks(expression: &str) -> Option<String> {
+    let mut text = String::with_capacity(expression.len());
+    let mut in_text = false;
+    for letter in expression.chars() {
+        in_text ^= letter == '\'';
+        match letter {
+            '\\' => return None,
+            '`' if !in_text => return None,
+            '"' if !in_text => text.push('`'),
+            letter => text.push(letter),
+        }
+    }
+    (!text.contains("``")).then_some(text)
+}
+
+/// A text in quotes, where those mean the same in every `sql_mode`.
+fn plainly_quoted(text: &str) -> Option<String> {
+    let plain = !text.chars().any(|character| character == '\\' || character.is_control());
+    plain.then(|| format!("'{}'", text.replace('\'', "''")))
 }
 
 fn take(row: &mut Row, index: usize) -> String {
@@ -138,6 +232,16 @@ mod tests {
 
     fn row(fields: &[&str]) -> Row {
         fields.iter().map(|field| (*field != "-").then(|| (*field).to_owned())).collect()
+    }
+
+    #[test]
+    fn what_a_column_has_beside_its_type_is_said_again() {
+        assert_eq!(default_again("'it\\'s'", Product::MariaDb).as_deref(), Some("'it''s'"));
+        assert_eq!(default_again("uuid()", Product::MariaDb).as_deref(), Some("uuid()"));
+        assert_eq!(default_again("it's", Product::MySql).as_deref(), Some("'it''s'"));
+        assert_eq!(default_again("'a\\\\b'", Product::MariaDb), None);
+        assert_eq!(in_backticks("\"a b\" <> 'x \"y\"'").as_deref(), Some("`a b` <> 'x \"y\"'"));
+        assert_eq!(in_backticks("\"a\"\"b\" > 0"), None);
     }
 
     #[test]

@@ -37,7 +37,7 @@ async fn of_indexes(session: &mut Session, schema: &str, name: &str, table: &Sou
     );
     for row in session.query(&sql).await?.rows {
         let Some(column) = column(table, known, row.first()) else { continue };
-        column.indexed = true;
+        (column.indexed, column.indexed_for_prefixes) = (true, true);
         let distinct = number(row.get(1)).map(|distinct| distinct as u64);
         column.distinct = column.distinct.max(distinct);
     }

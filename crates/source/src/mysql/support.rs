@@ -31,7 +31,7 @@ pub(super) fn support(operation: &Operation<'_>, column: &Column) -> Support {
         (_, Operand::Int(_)) if column.data_type.is_integer() => Support::Exact,
         (_, Operand::Decimal(_)) if matches!(column.data_type, DataType::Decimal128(..) | DataType::Decimal256(..)) => Support::Exact,
         ("double" | "real", Operand::Float(value)) => double_comparison(value),
-        ("float", Operand::Float(_)) => Support::Never(single()),
+        ("float", Operand::Float(_)) => Support::Never(single(column)),
         ("binary" | "varbinary" | "tinyblob" | "blob" | "mediumblob" | "longblob", Operand::Bytes(_)) => Support::Exact,
         ("date", Operand::Date(days)) => day_comparison(date_text(days).is_some()),
         (word @ ("datetime" | "timestamp"), Operand::Timestamp(micros)) if finer(micros, &column.native_type) => Support::Never(finer_reason(word)),
@@ -47,9 +47,10 @@ fn no_boolean() -> Reason {
     Reason::new("boolean", "these servers have no boolean type")
 }
 
-fn single() -> Reason {
+fn single(column: &Column) -> Reason {
+    let sign = if column.native_type.contains("unsigned") { " unsigned" } else { "" };
     Reason::new("float", "a single-precision number is compared there with the decimal digits that are printed for it")
-        .with_remedy("ALTER TABLE {table} MODIFY {column} double {null}")
+        .with_remedy(format!("ALTER TABLE {{table}} MODIFY {{column}} double{sign} {{null}}{{again}}"))
 }
 
 /// Letter by letter under a binary collation, in which a blank is one too.
@@ -70,7 +71,7 @@ fn like(pattern: Pattern<'_>, column: &Column) -> Support {
 /// Groups, DISTINCT, keys of joins and orders, by the form in which the dialect writes the column.
 fn told_apart(column: &Column) -> Support {
     match type_word(&column.native_type) {
-        "float" => Support::Never(single()),
+        "float" => Support::Never(single(column)),
         "time" => Support::Never(time_range()),
         "json" => Support::Never(json()),
         "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext" | "enum" | "set" if ambiguous(column) => Support::Never(charset(column)),
@@ -79,7 +80,7 @@ fn told_apart(column: &Column) -> Support {
             true => Support::Exact,
             false => Support::Never(
                 Reason::new("sort_length", "the servers sort and group by the first 1024 bytes of a value, and this column can hold longer ones")
-                    .with_remedy("ALTER TABLE {table} MODIFY {column} varchar(255) COLLATE {collation} {null}"),
+                    .with_remedy("ALTER TABLE {table} MODIFY {column} varchar(255) COLLATE {collation} {null}{again}"),
             ),
         },
         "date" | "datetime" | "timestamp" | "year" | "bit" | "double" | "real" => Support::Exact,
@@ -91,7 +92,7 @@ fn told_apart(column: &Column) -> Support {
 fn charset(column: &Column) -> Reason {
     let collation = column.collation.as_deref().unwrap_or("an unknown collation");
     Reason::new("charset", format!("in the character set of {collation} one letter may have several codes"))
-        .with_remedy("ALTER TABLE {table} MODIFY {column} {type} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin {null}")
+        .with_remedy("ALTER TABLE {table} MODIFY {column} {type} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin {null}{again}")
 }
 
 fn json() -> Reason {
@@ -183,6 +184,7 @@ mod tests {
             read_as: None,
             labels: None,
             degraded: None,
+            altering: crate::Altering::default(),
         }
     }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is in a PostgreSQL database: tables, views and their columns, in five catalog queries, four of them sent at once.
+//! What is in a PostgreSQL database: tables, views and their columns, in six catalog queries, five of them sent at once.
 //!
 //! No query takes a lock on a table. Partitions are not listed, their parents are; a table of which the account may read only
 //! some columns is listed with the others degraded.
 
 use super::mapping::{self, NativeColumn, NativeType, TypeTable};
-use crate::{Discovered, SourceTable, TableKind};
-use std::collections::HashMap;
+use crate::{Altering, Discovered, SourceTable, TableKind};
+use std::collections::{HashMap, HashSet};
 use tokio_postgres::{Client, Row};
 use weir_base::limits::TABLES_PER_SOURCE_MAX;
 
@@ -63,15 +63,32 @@ const UNIQUE: &str = "SELECT i.indrelid, array_agg(a.attname::text) \
         AND NOT c.relispartition AND (c.relkind = 'p' OR NOT EXISTS (SELECT 1 FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid)) \
     GROUP BY i.indexrelid, i.indrelid HAVING bool_and(a.attnotnull)";
 
+/// Columns whose type the server does not change: views, policies, triggers or computed columns are built on them, partitions are made
+/// by them, or they are inherited.
+const BUILT_ON: &str = "SELECT d.refobjid, a.attname::text \
+    FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid \
+    LEFT JOIN pg_catalog.pg_attrdef f ON d.classid = 'pg_catalog.pg_attrdef'::regclass AND f.oid = d.objid \
+    WHERE d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid >= 16384 AND d.refobjsubid > 0 \
+        AND (d.classid IN ('pg_catalog.pg_rewrite'::regclass, 'pg_catalog.pg_trigger'::regclass, 'pg_catalog.pg_policy'::regclass) \
+            OR f.adnum <> d.refobjsubid \
+            OR d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = d.refobjid AND d.objsubid NOT IN (0, d.refobjsubid)) \
+    UNION SELECT p.partrelid, a.attname::text FROM pg_catalog.pg_partitioned_table p \
+        JOIN pg_catalog.pg_attribute a ON a.attrelid = p.partrelid AND a.attnum = ANY (p.partattrs::int2[]) \
+    UNION SELECT a.attrelid, a.attname::text FROM pg_catalog.pg_attribute a WHERE a.attinhcount > 0 AND a.attnum > 0";
+
+const UNDER_OTHERS: Altering =
+    Altering::InWords("give the column the type {}, with what is built on it (views, computed columns, partitions) taken away before and made again");
+
 /// Lists everything that the account may read.
 pub async fn discover(client: &Client) -> Result<Discovered, Failed> {
     let most = i64::try_from(TABLES_PER_SOURCE_MAX).unwrap_or(i64::MAX);
     let most_parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 1] = [&most];
     // First, so that none is found that was not there yet when the columns were listed.
     let tables = client.query(TABLES, &most_parameters).await?;
-    let (columns, types, labels, unique) =
-        tokio::join!(client.query(COLUMNS, &[]), client.query(TYPES, &[]), client.query(LABELS, &[]), client.query(UNIQUE, &[]));
-    let (columns, types, labels, unique) = (columns?, types?, labels?, unique?);
+    let (columns, types, labels, unique, built_on) =
+        tokio::join!(client.query(COLUMNS, &[]), client.query(TYPES, &[]), client.query(LABELS, &[]), client.query(UNIQUE, &[]), client.query(BUILT_ON, &[]));
+    let (columns, types, labels, unique, built_on) = (columns?, types?, labels?, unique?, built_on?);
+    let built_on = built_on.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect::<Result<HashSet<(u32, String)>, Failed>>()?;
     let mut unique_of: HashMap<u32, Vec<Vec<String>>> = HashMap::new();
     for row in &unique {
         unique_of.entry(row.try_get(0)?).or_default().push(row.try_get(1)?);
@@ -97,10 +114,22 @@ pub async fn discover(client: &Client) -> Result<Discovered, Failed> {
         }
         let id: u32 = row.try_get(0)?;
         let mut table = table(row, columns_of.remove(&id).unwrap_or_default(), &types)?;
+        for column in &mut table.columns {
+            column.altering = altering(table.kind, built_on.contains(&(id, column.name.clone())));
+        }
         table.unique = unique_of.remove(&id).unwrap_or_default().iter().filter_map(|names| table.places(names)).collect();
         found.tables.push(table);
     }
     Ok(found)
+}
+
+fn altering(kind: TableKind, built_on: bool) -> Altering {
+    match kind {
+        TableKind::View | TableKind::MaterializedView => Altering::BENEATH_A_VIEW,
+        TableKind::ForeignTable => Altering::ELSEWHERE,
+        TableKind::Table if built_on => UNDER_OTHERS,
+        TableKind::Table => Altering::ByType,
+    }
 }
 
 fn unreadable_on_replica(row: &Row) -> Result<bool, Failed> {

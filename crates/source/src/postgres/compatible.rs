@@ -2,7 +2,7 @@
 //! What is in a server that speaks PostgreSQL's protocol but has other catalogs: `information_schema`, which they all have.
 
 use super::mapping::{decimal, plain_type};
-use crate::{Column, Discovered, SourceTable, TableKind};
+use crate::{Altering, Column, Discovered, SourceTable, TableKind};
 use arrow::datatypes::DataType;
 use tokio_postgres::{Client, Row};
 use weir_base::limits::TABLES_PER_SOURCE_MAX;
@@ -81,6 +81,7 @@ fn column(row: &Row) -> Result<Column, Failed> {
         data_type: data_type.unwrap_or(DataType::Utf8),
         labels: None,
         degraded: None,
+        altering: Altering::default(),
     })
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How SQL is written for PostgreSQL: exact names and typed literals that leave the column, and so its index, alone.
 
+use super::mapping::{base_type, cased, padded};
 use crate::hex::hex;
-use crate::{Column, Comparison, Dialect, KeysMax, Operand, Term};
+use crate::{Column, Comparison, Dialect, KeysMax, Operand, Pattern, Term};
 use arrow::datatypes::DataType;
 use weir_base::{CalendarDay, DAY_MICROS, Error, ErrorCode, Result};
 
@@ -34,19 +35,24 @@ impl Dialect for PostgresDialect {
         match value {
             // Beside an enum a bare literal is read as one of its labels, whatever schema its type is in.
             Operand::Text(text) if column.labels.is_some() => quoted(text),
-            Operand::Text(text) if super::mapping::base_type(&column.native_type) == "uuid" => Ok(format!("{}::uuid", quoted(text)?)),
-            Operand::Int(oid) if super::mapping::base_type(&column.native_type) == "oid" => Ok(format!("'{oid}'::oid")),
+            // So is one beside a citext; as a text it would make a text of the column, which no index is over.
+            Operand::Text(text) if cased(column) => quoted(text),
+            Operand::Text(text) if padded(column) => Ok(format!("{}::bpchar", quoted(text)?)),
+            Operand::Text(text) if base_type(&column.native_type) == "uuid" => Ok(format!("{}::uuid", quoted(text)?)),
+            Operand::Int(oid) if base_type(&column.native_type) == "oid" => Ok(format!("'{oid}'::oid")),
             _ => self.literal(value, &column.data_type),
         }
     }
 
     fn array(&self, values: &[Operand<'_>], column: &Column) -> Option<String> {
-        let word = match (&column.data_type, super::mapping::base_type(&column.native_type)) {
-            (DataType::Int16, _) => "int2",
-            (DataType::Int32, _) => "int4",
-            (DataType::Int64, native) if native != "oid" => "int8",
-            (DataType::Utf8, "uuid") => "uuid",
-            (DataType::Utf8, _) if column.read_as.is_none() => "text",
+        let word = match (&column.data_type, base_type(&column.native_type)) {
+            (DataType::Int16, _) => "::int2[]",
+            (DataType::Int32, _) => "::int4[]",
+            (DataType::Int64, native) if native != "oid" => "::int8[]",
+            (DataType::Utf8, "uuid") => "::uuid[]",
+            (DataType::Utf8, _) if padded(column) => "::bpchar[]",
+            (DataType::Utf8, _) if cased(column) => "",
+            (DataType::Utf8, _) if column.read_as.is_none() => "::text[]",
             _ => return None,
         };
         let element = |value: &Operand<'_>| match value {
@@ -55,13 +61,13 @@ impl Dialect for PostgresDialect {
             _ => None,
         };
         let elements = values.iter().map(element).collect::<Option<Vec<String>>>()?;
-        Some(format!("{}::{word}[]", quoted(&format!("{{{}}}", elements.join(","))).ok()?))
+        Some(format!("{}{word}", quoted(&format!("{{{}}}", elements.join(","))).ok()?))
     }
 
     /// `get_bit` fails beyond the last bit, and a CASE is computed in its order.
     fn in_bits(&self, term: &Term, low: i64, high: i64, set: &[u8]) -> Option<String> {
         let whole = matches!(term.meaning.data_type, DataType::Int16 | DataType::Int32 | DataType::Int64);
-        if !whole || super::mapping::base_type(&term.meaning.native_type) == "oid" || i32::try_from(i128::from(high) - i128::from(low)).is_err() {
+        if !whole || base_type(&term.meaning.native_type) == "oid" || i32::try_from(i128::from(high) - i128::from(low)).is_err() {
             return None;
         }
         let value = format!("{}::int8", term.sql);
@@ -76,10 +82,11 @@ impl Dialect for PostgresDialect {
 
     /// Arrays hold NULLs equal, and unlike an OR their equality can be hashed.
     fn same_or_missing(&self, left: &Term, right: &Term) -> Option<Comparison> {
+        let text = |term: &Term| term.meaning.read_as.is_none() || padded(&term.meaning);
         let form = match &left.meaning.data_type {
             DataType::Int16 | DataType::Int32 | DataType::Int64 => "::int8",
-            DataType::Utf8 if left.meaning.read_as.is_none() && left.meaning.collation != right.meaning.collation => "::text COLLATE \"C\"",
-            DataType::Utf8 if left.meaning.read_as.is_none() => "::text",
+            DataType::Utf8 if text(left) && left.meaning.collation != right.meaning.collation => "::text COLLATE \"C\"",
+            DataType::Utf8 if text(left) => "::text",
             _ => "",
         };
         Some(Comparison::whole(format!("ARRAY[{}{form}] = ARRAY[{}{form}]", left.sql, right.sql)))
@@ -111,6 +118,13 @@ impl Dialect for PostgresDialect {
 
     fn as_text(&self, quoted: &str) -> String {
         format!("{quoted}::text")
+    }
+
+    /// A `char(n)` would be matched with the blanks that fill it up.
+    fn like(&self, term: &Term, pattern: Pattern<'_>) -> Result<String> {
+        let escape = quoted(pattern.escape.encode_utf8(&mut [0; 4]))?;
+        let form = if padded(&term.meaning) { "::text" } else { "" };
+        Ok(format!("{}{form} LIKE {}::text ESCAPE {escape}::text", term.sql, quoted(pattern.text)?))
     }
 
     fn bytewise(&self, quoted: &str) -> Option<String> {

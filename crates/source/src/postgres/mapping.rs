@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Which Arrow type a PostgreSQL column is read as, and what is selected to get it.
 
-use crate::Column;
+use crate::{Altering, Column};
 use arrow::datatypes::{DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Field, IntervalUnit, TimeUnit};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -70,6 +70,18 @@ pub fn base_type(native_type: &str) -> &str {
     native_type.strip_suffix(')').and_then(|open| open.split_once(" (")).map_or(native_type, |(_, base)| base)
 }
 
+/// Whether it is a `char(n)`, whose values are read without the blanks at their end.
+pub(super) fn padded(column: &Column) -> bool {
+    let native = base_type(&column.native_type);
+    native.starts_with("character(") || native == "character" || native == "bpchar"
+}
+
+/// Whether it is a `citext`, in whatever schema.
+pub(super) fn cased(column: &Column) -> bool {
+    let native = base_type(&column.native_type);
+    native == "citext" || native.ends_with(".citext")
+}
+
 /// The column as the rest of Weir sees it. Domains are read as what they stand on.
 pub fn column(native: NativeColumn, types: &TypeTable) -> Column {
     let (base, modifier, dimensions) = base_of(&native, types);
@@ -78,7 +90,7 @@ pub fn column(native: NativeColumn, types: &TypeTable) -> Column {
         Some(base) if types.get(&native.type_id).is_some_and(|own| own.domain) => format!("{} ({})", native.shown, with_modifier(&base.name, modifier)),
         _ => native.shown,
     };
-    let comparable = matches!(base, Some(base) if base.built_in && ["text", "varchar", "name"].contains(&base.name.as_str()));
+    let comparable = matches!(base, Some(base) if base.built_in && ["text", "varchar", "name", "bpchar"].contains(&base.name.as_str()));
     Column {
         name: native.name,
         native_type: shown,
@@ -89,6 +101,7 @@ pub fn column(native: NativeColumn, types: &TypeTable) -> Column {
         read_as: reading.read_as,
         labels: base.filter(|base| !base.labels.is_empty()).map(|base| base.labels.clone().into()),
         degraded: (!native.readable).then(|| "the account has no SELECT privilege on this column".to_owned()),
+        altering: Altering::default(),
     }
 }
 

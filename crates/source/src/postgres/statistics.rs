@@ -25,12 +25,13 @@ const ROWS: &str = "WITH RECURSIVE below AS ( \
 
 /// Columns that an index begins with.
 const INDEXED: &str = "SELECT asked.place, a.attname::text, \
-        coalesce(k.collname IN ('C', 'POSIX') OR k.collname = 'default' AND d.datcollate IN ('C', 'POSIX'), true) \
+        coalesce(k.collname IN ('C', 'POSIX') OR k.collname = 'default' AND d.datcollate IN ('C', 'POSIX'), true), o.opcname LIKE '%pattern\\_ops' \
     FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked(schema_name, table_name, place) \
     JOIN pg_catalog.pg_namespace n ON n.nspname = asked.schema_name \
     JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = asked.table_name \
     JOIN pg_catalog.pg_index x ON x.indrelid = c.oid AND x.indisvalid AND x.indpred IS NULL \
     JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = x.indkey[0] \
+    JOIN pg_catalog.pg_opclass o ON o.oid = x.indclass[0] \
     LEFT JOIN pg_catalog.pg_collation k ON k.oid = x.indcollation[0] \
     LEFT JOIN pg_catalog.pg_database d ON d.datname = current_database()";
 
@@ -98,10 +99,12 @@ pub(super) async fn statistics(client: &Client, tables: &[Arc<SourceTable>]) -> 
     for row in indexed? {
         let place = place(&row)?;
         if let Some(index) = column(&tables[place], &row)? {
-            let by_bytes: bool = row.try_get(2)?;
+            let (by_bytes, for_patterns): (bool, bool) = (row.try_get(2)?, row.try_get(3)?);
             let column = &mut found[place].columns[index];
             column.indexed = true;
-            column.indexed_by_bytes |= by_bytes;
+            // One for patterns finds what a text begins with or is, and no range.
+            column.indexed_by_bytes |= by_bytes && !for_patterns;
+            column.indexed_for_prefixes |= by_bytes || for_patterns;
         }
     }
     Ok(found)

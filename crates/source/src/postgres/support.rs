@@ -11,16 +11,17 @@
 //! | date, timestamp, timestamptz beside an infinity | all six | exact; never when infinities are read as something else | `values` |
 //! | text, varchar, name | `=` `<>` | exact; under a collation that takes different texts for equal: superset, never | `collation` |
 //! | text, varchar, name | ranges | exact under `COLLATE "C"`; never where the encoding orders differently | `encoding` |
-//! | citext, char(n) | `=` | superset, else never | `collation`, `padding` |
+//! | char(n) | `=` `<>`, ranges | as text, by its own operators, which do not look at blanks at the end; beside a constant with such: superset, never | `padding` |
+//! | citext | `=` | superset, else never | `collation` |
 //! | uuid | `=` | exact with a canonical literal, else never | `uuid` |
 //! | enum | `=` `<>` | exact with one of its labels, else never | `enum` |
 //! | everything else | all six | never | `type` |
-//! | text, varchar, name | LIKE | exact; never under a collation that takes different texts for equal | `collation` |
-//! | all but citext, char(n), json, and what is read as text | groups, DISTINCT, keys | exact; never when a policy changes values | `values`, `collation`, `type` |
-//! | numbers, date, timestamp, time, bytea, text | ORDER BY, min, max | exact, texts under `COLLATE "C"` | `values`, `type` |
+//! | text, varchar, name, char(n) | LIKE | exact; never under a collation that takes different texts for equal | `collation` |
+//! | all but citext, json, and what is read as text | groups, DISTINCT, keys | exact; never when a policy changes values | `values`, `collation`, `type` |
+//! | numbers, date, timestamp, time, bytea, text, char(n) | ORDER BY, min, max | exact, texts under `COLLATE "C"` | `values`, `type` |
 //! | any | NULL tests | exact; where a policy makes NULLs: never, superset | `values` |
 
-use super::mapping::base_type;
+use super::mapping::{base_type, cased, padded};
 use super::value::{DATE_CLAMP_MAX, DATE_CLAMP_MIN, Policies, TIMESTAMP_CLAMP_MAX, TIMESTAMP_CLAMP_MIN};
 use crate::{Column, Operand, Operation, Pattern, Reason, Support, ValuePolicy};
 use arrow::datatypes::DataType;
@@ -166,10 +167,8 @@ fn text_column(comparison: Comparison, text: &str, column: &Column) -> Support {
         (_, Some(_)) if column.labels.is_some() => label(comparison, text, column),
         ("uuid", Some(_)) => uuid(comparison, text),
         (_, None) => plain_text(comparison, column),
-        (native, Some(_)) if native == "citext" || native.ends_with(".citext") => loose_text(comparison, "collation", "citext compares without regard to case"),
-        (native, Some(_)) if native.starts_with("character(") || native == "character" || native == "bpchar" => {
-            loose_text(comparison, "padding", "char(n) compares without regard to trailing blanks")
-        }
+        (_, Some(_)) if cased(column) => loose_text(comparison, "citext compares without regard to case"),
+        (_, Some(_)) if padded(column) => padded_text(comparison, text, column),
         _ => never("type", "a value that is read as text is compared here"),
     }
 }
@@ -184,6 +183,18 @@ fn plain_text(comparison: Comparison, column: &Column) -> Support {
     }
 }
 
+/// It compares without the blanks at the end, and is read without them: only a constant that has some means something else.
+fn padded_text(comparison: Comparison, text: &str, column: &Column) -> Support {
+    let reason = match (text.ends_with(' '), column.bytewise_equality) {
+        (false, true) => return Support::Exact,
+        (true, _) => Reason::new("padding", "char(n) compares without regard to trailing blanks, and the constant has some")
+            .with_remedy("leave out the blanks at the end of the constant: no value of a char(n) has any here"),
+        (false, false) if column.collation.is_some() => loose_collation(),
+        (false, false) => Reason::new("padding", "char(n) compares without regard to trailing blanks"),
+    };
+    if comparison == Comparison::Equal { Support::Superset(reason) } else { Support::Never(reason) }
+}
+
 /// Under a deterministic collation a pattern is matched letter by letter, whatever the collation says of order or case.
 fn like(pattern: Pattern<'_>, column: &Column) -> Support {
     if pattern.text.contains('\0') {
@@ -191,7 +202,9 @@ fn like(pattern: Pattern<'_>, column: &Column) -> Support {
     }
     match (&column.data_type, column.read_as) {
         (DataType::Utf8, None) if column.bytewise_equality => Support::Exact,
+        (DataType::Utf8, Some(_)) if padded(column) && column.bytewise_equality => Support::Exact,
         (DataType::Utf8, None) => Support::Never(loose_collation()),
+        (DataType::Utf8, Some(_)) if padded(column) && column.collation.is_some() => Support::Never(loose_collation()),
         _ => never("type", "only a text is matched with a pattern"),
     }
 }
@@ -212,6 +225,8 @@ fn distinguish(column: &Column, policies: Policies) -> Support {
         (DataType::Utf8, None) if !column.bytewise_equality => Support::Never(loose_collation()),
         (DataType::Utf8, Some(_)) if column.labels.is_some() && is_domain(column) => never("enum", "a domain over an enum has no operators in the source"),
         (DataType::Utf8, Some(_)) if base_type(&column.native_type) == "uuid" || column.labels.is_some() => Support::Exact,
+        (DataType::Utf8, Some(_)) if padded(column) && column.bytewise_equality => Support::Exact,
+        (DataType::Utf8, Some(_)) if padded(column) && column.collation.is_some() => Support::Never(loose_collation()),
         (_, Some(_)) | (DataType::List(_), _) => never("type", "a value that is read as text is compared here"),
         _ => Support::Exact,
     }
@@ -222,14 +237,15 @@ fn order(column: &Column, policies: Policies) -> Support {
         return never("values", "`values` of the source reads some values as others");
     }
     match (&column.data_type, column.read_as) {
+        (DataType::Utf8, Some(_)) if padded(column) && column.bytewise_equality => Support::Exact,
         (_, Some(_)) | (DataType::List(_), _) => never("type", "a value that is read as text is sorted here"),
         _ => Support::Exact,
     }
 }
 
 /// Equality that finds at least every bytewise equal text.
-fn loose_text(comparison: Comparison, code: &'static str, why: &str) -> Support {
-    let reason = Reason::new(code, why).with_remedy("ALTER TABLE {table} ALTER COLUMN {column} TYPE text");
+fn loose_text(comparison: Comparison, why: &str) -> Support {
+    let reason = Reason::new("collation", why).with_remedy("ALTER TABLE {table} ALTER COLUMN {column} TYPE text");
     match comparison {
         Comparison::Equal => Support::Superset(reason),
         _ => Support::Never(reason),
@@ -320,6 +336,7 @@ mod tests {
             read_as,
             labels: None,
             degraded: None,
+            altering: crate::Altering::default(),
         }
     }
 

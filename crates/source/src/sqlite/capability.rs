@@ -29,7 +29,8 @@ pub(super) fn support(infinity: ValuePolicy, operation: &Operation<'_>, column: 
         Meaning::Decimal { .. } => decimal(infinity, operation),
         Meaning::Real => real(infinity, operation),
         Meaning::Time | Meaning::Timestamp { .. } => Support::Never(
-            Reason::new("text_time", "one instant can be written as several texts").with_remedy("store it in one form, or read the table from a copy"),
+            Reason::new("text_time", "one instant can be written as several texts")
+                .with_remedy("store it as a number, such as the seconds since 1970, in a column that is declared INTEGER"),
         ),
         Meaning::Printed => {
             Support::Never(Reason::new("dynamic_type", "the column has no declared type that SQLite keeps to").with_remedy("declare it TEXT or INTEGER"))
@@ -186,6 +187,7 @@ mod tests {
             read_as: None,
             labels: None,
             degraded: None,
+            altering: crate::Altering::default(),
         }
     }
 

@@ -4,7 +4,7 @@
 use super::collation::collations;
 use super::declared_type::{Meaning, meaning};
 use super::session::Session;
-use crate::{Column, Discovered, SourceTable, TableKind};
+use crate::{Altering, Column, Discovered, SourceTable, TableKind};
 use std::collections::BTreeMap;
 use weir_base::{Error, Result, SourceName};
 
@@ -116,6 +116,7 @@ fn describe(name: String, declared: String, nullable: bool, collation: String, k
         native_type: declared,
         labels: None,
         degraded: None,
+        altering: Altering::default(),
     }
 }
 
