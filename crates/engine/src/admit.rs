@@ -3,6 +3,7 @@
 //! their names, so that two queries never wait for each other.
 
 use crate::forecast;
+use crate::meters;
 use crate::push_down::TableUse;
 use crate::residual::{Leaves, Physical};
 use crate::scan::SourceScan;
@@ -89,16 +90,29 @@ fn refused(refusal: &Refusal) -> Error {
         .with_hint("add a filter that the source can apply, aggregate there, or read fewer columns; `weir plan` shows what is pushed")
 }
 
+/// Refusals are counted by the sources that the plan reads and by the limit, which the detail begins or ends with.
+fn count_refusal(leaves: &Leaves, error: &Error) {
+    let detail = error.detail().unwrap_or_default();
+    let limit = LIMITS.into_iter().find(|limit| detail.contains(limit)).unwrap_or("other");
+    for source in leaves.by_source().into_keys() {
+        meters::refused(&source, limit);
+    }
+}
+
+/// What a refusal can be for.
+const LIMITS: [&str; 6] = ["require_filter", "strict", "rows_per_query", "bytes_per_query", "rows_per_day", "bytes_per_day"];
+
 /// Errors: 53400 for a plan that may not run, 53300 for a full queue or too long a wait, 57014 when cancelled meanwhile, 08001 for a source
 /// that did not answer lately.
 pub(crate) async fn admit(physical: &Authorized<Physical>, planning: &PlanningSession<'_>) -> Result<()> {
     let (leaves, run) = (Leaves::of(&physical.plan().plan), planning.run);
-    decide(&leaves, planning).await?;
+    decide(&leaves, planning).await.inspect_err(|error| count_refusal(&leaves, error))?;
     let asker = Asker::new(physical.user().clone(), physical.priority());
     for (source, scans) in leaves.by_source() {
         let Some(first) = scans.first() else { continue };
         let guard = &first.handle.guard;
         run.ledger.day_left(&source, guard.limits(), used_today(planning, &source));
+        meters::load(&first.handle);
         let admission = guard.admit(&asker, scans.len(), &run.ledger, &run.cancel, |waiting| run.wait_for(waiting)).await?;
         for rows in scans.iter().filter_map(|scan| scan.likely_rows()) {
             run.forecast(&source, rows);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What tables a source has: asked once per time to live, by one asker while the others wait.
 
+use crate::meters;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -179,6 +180,9 @@ impl SourceHandle {
         let asked = Instant::now();
         let outcome = self.source.probe(permit).await;
         let lag = outcome.as_ref().ok().and_then(|health| u64::try_from(health.replica_lag_ms?).ok()).map(Duration::from_millis);
+        if let Ok(health) = &outcome {
+            meters::health(self.name(), health);
+        }
         let answered = !outcome.as_ref().is_err_and(unreachable);
         self.guard.looked(&Look { latency: asked.elapsed(), lag, lag_max: self.guard.limits().replica_lag_max, answered });
         outcome

@@ -11,7 +11,7 @@ use crate::residual::Leaves;
 use crate::run::QueryRun;
 use crate::session::{PlanningSession, template};
 use crate::shared::Shared;
-use crate::{EngineParts, admit, cheaper, complete, execute, explain, look_after, parameters, secure, settings, verify, write};
+use crate::{EngineParts, admit, cheaper, complete, execute, explain, look_after, meters, parameters, secure, settings, verify, write};
 use arrow::datatypes::{DataType, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::logical_expr::LogicalPlan;
@@ -33,6 +33,7 @@ pub struct Engine {
 impl Engine {
     /// Opens no connection. Error: a spill folder that cannot be made.
     pub fn new(parts: EngineParts) -> Result<Self> {
+        meters::describe();
         let mut template = template(&parts.config)?;
         template.add_analyzer_rule(Arc::new(crate::scan::ReadAsText));
         crate::moments::register(&mut template)?;

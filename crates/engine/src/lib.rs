@@ -22,6 +22,7 @@ mod look_after;
 mod list_logic;
 mod meeting;
 mod membership;
+mod meters;
 mod moments;
 mod operators;
 mod parameters;

@@ -2,6 +2,7 @@
 //! Looks after the sources that are in use: asks each one every few seconds how it is, through a permit like everybody. What it says decides
 //! how many sessions it gets (`weir_guard::Look`). A source that nobody asks is left alone.
 
+use crate::meters;
 use crate::shared::Shared;
 use futures::future::join_all;
 use std::sync::Arc;
@@ -30,6 +31,8 @@ pub(crate) fn start(shared: &Arc<Shared>) -> JoinHandle<()> {
 
 /// What is found stands in `system.sources`.
 async fn look(shared: &Shared) {
+    let handles = shared.parts.places.sources();
+    handles.iter().for_each(|handle| meters::load(handle));
     let used = shared.parts.places.sources().into_iter().filter(|handle| handle.guard.used_within(IDLE_AFTER));
     let looks = used.map(|handle| async move {
         if let Err(error) = handle.health().await {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What all queries of an engine share, and how each of them ends: once, with one record in the query log.
 
-use crate::EngineParts;
+use crate::{EngineParts, meters};
 use crate::pg_catalog::Catalogs;
 use crate::registry::Registry;
 use crate::run::QueryRun;
@@ -28,6 +28,7 @@ impl Shared {
             return;
         }
         self.registry.end(run);
+        run.ledger.read().iter().for_each(meters::statement);
         self.parts.store.record(self.record(run, error));
     }
 
