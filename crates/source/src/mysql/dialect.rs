@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(literal(Operand::Decimal(1250), DataType::Decimal128(10, 0)), "1250");
         assert_eq!(literal(Operand::Int(u64::MAX.into()), DataType::UInt64), "18446744073709551615");
         assert_eq!(literal(Operand::Float(0.1), DataType::Float64), "1e-1");
-        assert_eq!(literal(Operand::Bytes(b"\0\xFF"), DataType::Binary), "X'00FF'");
+        assert_eq!(literal(Operand::Bytes(b"\0\xFF"), DataType::Binary), "X'00ff'");
         assert!(MySqlDialect.literal(Operand::Float(f64::NAN), &DataType::Float64).is_err());
         assert!(MySqlDialect.literal(Operand::Timestamp(i64::MAX), &stamp).is_err());
     }
@@ -275,7 +275,10 @@ mod tests {
     #[test]
     fn texts_cannot_break_out() {
         assert_eq!(literal(Operand::Text("it's"), DataType::Utf8), "'it''s'");
-        assert_eq!(literal(Operand::Text("\\' OR 1"), DataType::Utf8), "_utf8mb4 X'5C27204F522031'");
+        assert_eq!(literal(Operand::Text("\\' OR 1"), DataType::Utf8), "_utf8mb4 X'5c27204f522031'");
         assert_eq!(literal(Operand::Text("a\0"), DataType::Utf8), "_utf8mb4 X'6100'");
+        let bits = |native: &str| MySqlDialect.in_bits(&Term::computed("`id`", native, DataType::Int64, true), -3, 12, &[0b101, 0xf0]);
+        let sql = "CASE WHEN `id` BETWEEN -3 AND 12 THEN ORD(SUBSTR(X'05f0', ((`id` - -3) >> 3) + 1, 1)) >> ((`id` - -3) & 7) & 1 ELSE 0 END = 1";
+        assert_eq!((bits("bigint(20)").as_deref(), bits("year(4)")), (Some(sql), None));
     }
 }
