@@ -164,14 +164,21 @@ impl OptimizerRule for StayAbove {
     }
 
     fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
-        if let LogicalPlan::Filter(filter) = &plan
-            && let LogicalPlan::Aggregate(aggregate) = filter.input.as_ref()
-            && (aggregate.group_expr.is_empty() || aggregate.group_expr.iter().any(|key| matches!(key, Expr::GroupingSet(_))))
-            && split_conjunction(&filter.predicate).iter().any(|condition| condition.column_refs().is_empty())
-        {
-            return Ok(Transformed::no(plan));
+        if constant_over_all(&plan, false) { Ok(Transformed::no(plan)) } else { self.0.rewrite(plan, config) }
+    }
+}
+
+/// Whether a condition without columns, or one of several filters that the rule would make one, lies on an aggregate that gives a row for no rows.
+fn constant_over_all(plan: &LogicalPlan, constant: bool) -> bool {
+    match plan {
+        LogicalPlan::Filter(filter) => {
+            let here = split_conjunction(&filter.predicate).iter().any(|condition| condition.column_refs().is_empty());
+            constant_over_all(&filter.input, constant || here)
         }
-        self.0.rewrite(plan, config)
+        LogicalPlan::Aggregate(aggregate) => {
+            constant && (aggregate.group_expr.is_empty() || aggregate.group_expr.iter().any(|key| matches!(key, Expr::GroupingSet(_))))
+        }
+        _ => false,
     }
 }
 

@@ -84,3 +84,6 @@ SELECT n FROM (VALUES (0), (1), (4), (20), (NULL)) v(n) WHERE n = 0 OR 10 / n > 
 SELECT a, b FROM (VALUES (6, 0), (6, 2), (1, 3), (NULL, 0)) v(a, b) WHERE NOT (b <> 0 AND a / b > 2) ORDER BY a, b
 SELECT id FROM @people WHERE points = 0 OR points IS NULL OR 100 / points > 1 ORDER BY id
 SELECT id FROM @people WHERE id > 2 AND (points IS NULL OR points = 0 OR (id < 9 AND 1000 / points > 3)) ORDER BY id
+SELECT * FROM (SELECT 1 AS x, max(id) FROM @people HAVING max(id) IS NOT NULL) r WHERE x >= 7
+SELECT * FROM (SELECT 1 AS x FROM (VALUES (1)) v(y) WHERE y > 1 HAVING max(y) IS NULL) r WHERE x >= 7
+SELECT * FROM (SELECT 1 AS x, count(*) AS n FROM @people WHERE id > 999 HAVING count(*) = 0) r WHERE x < 7 AND n >= 0

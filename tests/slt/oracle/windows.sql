@@ -45,5 +45,7 @@ SELECT DISTINCT ON (city) city, id FROM @people ORDER BY city, city, id DESC, id
 SELECT DISTINCT ON (a, b) a, b, c FROM (VALUES (1, 2, 3), (1, 2, 4), (2, 1, 5)) v(a, b, c) ORDER BY b, (a), c DESC
 SELECT 1 AS one FROM ((SELECT id AS c1, 1 AS c3 FROM @people) UNION ALL (SELECT DISTINCT ON (c1) * FROM (SELECT person_id AS c1, 1 AS c3 FROM @orders) AS r ORDER BY 1, 2) UNION ALL (SELECT 1, -1 FROM @people)) AS u WHERE u.c3 = 3
 SELECT u.c1, u.c3 FROM ((SELECT id AS c1, 1 AS c3 FROM @people) UNION ALL (SELECT DISTINCT ON (c1) * FROM (SELECT person_id AS c1, id AS c3 FROM @orders) AS r ORDER BY 1, 2) UNION ALL (SELECT 1, -1 FROM @people)) AS u WHERE u.c3 > 1 ORDER BY 1, 2
+-- refused 42703: DISTINCT ON an expression that is an output too
 SELECT DISTINCT ON (c) upper(city) AS c, id FROM @people ORDER BY c, id
+-- refused 42703: DISTINCT ON an expression that is an output too
 SELECT DISTINCT ON (1) upper(city), id FROM @people ORDER BY 1, id DESC
