@@ -55,7 +55,13 @@ async fn a_primary_that_is_not_allowed_is_refused_and_not_unreachable() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn metrics_are_for_those_who_may_see_everybody() {
-    let role = |on: &str| vec![Arc::new(Role { name: "r".into(), grants: vec![Grant { on: on.parse().unwrap(), allow: vec![Action::Select] }], priority: weir_base::Priority::Normal })];
+    let role = |on: &str| {
+        vec![Arc::new(Role {
+            name: "r".into(),
+            grants: vec![Grant { on: on.parse().unwrap(), allow: vec![Action::Select] }],
+            priority: weir_base::Priority::Normal,
+        })]
+    };
     let users = [("ana", "app_pg.public.*"), ("prom", "system.system.metrics"), ("root", "*.*.*")];
     let world = World::builder().policy(Policy::closed(users.map(|(user, on)| (UserName::new(user), role(on))))).start().await;
     let doors = Doors::for_users(&world, &["ana", "prom", "root"]).await;

@@ -81,7 +81,12 @@ fn wanted(scan: &SourceScan) -> Wanted {
     if scan.waits_for_keys() {
         return Wanted { rows_high: forecast.rows_high, ..Wanted::NOTHING };
     }
-    Wanted { rows_low: forecast.rows_low, rows: forecast.rows, rows_high: forecast.rows_high, bytes: forecast.bytes.map(|bytes| bytes / forecast::ESTIMATE_SPREAD) }
+    Wanted {
+        rows_low: forecast.rows_low,
+        rows: forecast.rows,
+        rows_high: forecast.rows_high,
+        bytes: forecast.bytes.map(|bytes| bytes / forecast::ESTIMATE_SPREAD),
+    }
 }
 
 fn refused(refusal: &Refusal) -> Error {

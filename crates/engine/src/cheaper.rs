@@ -3,7 +3,7 @@
 //! and forecast like any question, and only one that would run is offered.
 
 use crate::admit;
-use crate::bind::bind;
+use crate::bind::{Command, bind, classify, parse};
 use crate::plan::plan_to_tell;
 use crate::residual::Leaves;
 use crate::scan::SourceScan;
@@ -32,14 +32,15 @@ struct Candidate {
 }
 
 /// Cheaper questions that run, the nearest to the one that was asked first.
-pub(crate) async fn cheaper(planning: &PlanningSession<'_>, asked: &Statement, leaves: &Leaves, params: &[Parameter]) -> Vec<Suggestion> {
+pub(crate) async fn cheaper(planning: &PlanningSession<'_>, leaves: &Leaves, params: &[Parameter]) -> Vec<Suggestion> {
+    let Some(asked) = asked(&planning.run.sql) else { return Vec::new() };
     for scan in leaves.by_source().into_values().flatten() {
         if let Some(table) = &scan.table {
             scan.handle.learn(std::slice::from_ref(table)).await;
         }
     }
     let mut offered = Vec::new();
-    for candidate in candidates(asked, leaves) {
+    for candidate in candidates(&asked, leaves) {
         if offered.len() >= OFFERED_MAX {
             break;
         }
@@ -51,13 +52,22 @@ pub(crate) async fn cheaper(planning: &PlanningSession<'_>, asked: &Statement, l
 }
 
 /// The refusal with the first cheaper question in its hint.
-pub(crate) async fn with_cheaper(error: Error, planning: &PlanningSession<'_>, asked: &Statement, leaves: &Leaves, params: &[Parameter]) -> Error {
+pub(crate) async fn with_cheaper(error: Error, planning: &PlanningSession<'_>, leaves: &Leaves, params: &[Parameter]) -> Error {
     if error.code() != ErrorCode::OverBudget {
         return error;
     }
-    match cheaper(planning, asked, leaves, params).await.into_iter().next() {
+    match cheaper(planning, leaves, params).await.into_iter().next() {
         Some(Suggestion { sql, why }) => error.with_hint(format!("this runs, {why}: {sql}")),
         None => error,
+    }
+}
+
+/// The question in a statement, read again: a deep one is not copied on the stack of a worker for the few that are refused.
+fn asked(sql: &str) -> Option<Statement> {
+    match classify(parse(sql).ok()?).ok()? {
+        Command::Question(statement) => Some(*statement),
+        Command::Explain(request) => Some(*request.inner),
+        _ => None,
     }
 }
 
@@ -247,8 +257,12 @@ mod tests {
         let query = parsed("SELECT e.id FROM app.public.events e WHERE e.kind = 'a' OR e.id = 1 ORDER BY 1");
         let table = TableName::new("app", "public", "events");
         let called = called(select(&query), &table).unwrap();
-        let condition = Expr::BinaryOp { left: Box::new(Expr::Identifier(called)), op: BinaryOperator::GtEq, right: Box::new(literal(5.0, &DataType::Int32).unwrap()) };
-        assert_eq!(with_condition(&query, condition).to_string(), "SELECT e.id FROM app.public.events e WHERE (e.kind = 'a' OR e.id = 1) AND e >= 5 ORDER BY 1");
+        let condition =
+            Expr::BinaryOp { left: Box::new(Expr::Identifier(called)), op: BinaryOperator::GtEq, right: Box::new(literal(5.0, &DataType::Int32).unwrap()) };
+        assert_eq!(
+            with_condition(&query, condition).to_string(),
+            "SELECT e.id FROM app.public.events e WHERE (e.kind = 'a' OR e.id = 1) AND e >= 5 ORDER BY 1"
+        );
         assert_eq!(sample(&query).unwrap().statement.to_string(), "SELECT e.id FROM app.public.events e WHERE e.kind = 'a' OR e.id = 1 ORDER BY 1 LIMIT 1000");
         assert_eq!(counted(&query, select(&query)).unwrap().statement.to_string(), "SELECT count(*) FROM app.public.events e WHERE e.kind = 'a' OR e.id = 1");
         let grouped = parsed("SELECT kind, count(*) FROM events GROUP BY kind LIMIT 5");

@@ -95,12 +95,11 @@ impl Engine {
 
     /// The way of one question; each word is a stage and a module.
     async fn question(&self, planning: &PlanningSession<'_>, statement: Statement, params: &[Parameter]) -> Result<Answer> {
-        let asked = statement.clone();
         let bound = bind(planning, statement, params).await?;
         let physical = plan(planning, bound).await?;
         if let Err(error) = admit::admit(&physical, planning).await {
             let leaves = Leaves::of(&physical.plan().plan);
-            return Err(cheaper::with_cheaper(error, planning, &asked, &leaves, params).await);
+            return Err(cheaper::with_cheaper(error, planning, &leaves, params).await);
         }
         execute::execute(&self.shared, planning.run, physical)
     }

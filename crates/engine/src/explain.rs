@@ -87,7 +87,6 @@ pub(crate) async fn report(planning: &PlanningSession<'_>, statement: Statement,
 }
 
 async fn reported(planning: &PlanningSession<'_>, statement: Statement, params: &[Parameter]) -> Result<(PlanReport, Authorized<Physical>)> {
-    let asked = statement.clone();
     let bound = bind(planning, statement, params).await?;
     let placements = placements(planning, &bound)?;
     let physical = plan_to_tell(planning, bound).await?;
@@ -111,7 +110,7 @@ async fn reported(planning: &PlanningSession<'_>, statement: Statement, params: 
         sources.push(SourceReport { statements, budget: budget(planning, &name, first), source: name.to_string() });
     }
     if refusal.is_some() {
-        let runs = cheaper::cheaper(planning, &asked, &leaves, params).await;
+        let runs = cheaper::cheaper(planning, &leaves, params).await;
         suggestions.splice(0..0, runs);
     }
     if let Some(lake) = of_lake(&leaves, planning) {

@@ -78,7 +78,10 @@ pub(crate) async fn counted(scans: &[&SourceScan], run: &QueryRun, rows_max: u64
         let mut total = 0_u64;
         for scan in scans.iter().filter(|scan| !scan.waits_for_keys()) {
             let rows = count(scan, run, rows_max.saturating_add(1)).await?;
-            scan.counted(Forecast { rows: Some(rows), rows_low: Some(rows), rows_high: Some(rows), bytes: None, method: ForecastMethod::Count }, rows <= rows_max);
+            scan.counted(
+                Forecast { rows: Some(rows), rows_low: Some(rows), rows_high: Some(rows), bytes: None, method: ForecastMethod::Count },
+                rows <= rows_max,
+            );
             total = total.saturating_add(rows);
             if total > rows_max {
                 break;
@@ -100,7 +103,9 @@ async fn count(scan: &SourceScan, run: &QueryRun, at_most: u64) -> Option<u64> {
         let permit = handle.guard.permit(Purpose::Metadata).await?;
         let mut fetched = handle.source.fetch(permit, statement).await?;
         let batch = fetched.batches.next().await.transpose()?;
-        Ok::<_, weir_base::Error>(batch.and_then(|batch| batch.column(0).as_primitive_opt::<Int64Type>().filter(|rows| !rows.is_empty()).map(|rows| rows.value(0))))
+        Ok::<_, weir_base::Error>(
+            batch.and_then(|batch| batch.column(0).as_primitive_opt::<Int64Type>().filter(|rows| !rows.is_empty()).map(|rows| rows.value(0))),
+        )
     };
     match counted.await {
         Ok(rows) => rows.and_then(|rows| u64::try_from(rows).ok()),

@@ -78,13 +78,13 @@ fn is_logic(expr: &Expr) -> bool {
 fn logic(expr: Expr, denied: bool) -> Result<Expr> {
     match expr {
         Expr::Not(inner) => logic(*inner, !denied),
-        Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
-            let op = if denied { other(op) } else { op };
+        Expr::BinaryExpr(BinaryExpr { op: op @ (Operator::And | Operator::Or), .. }) => {
+            let joins = if denied { other(op) } else { op };
             let mut parts = Vec::new();
-            for side in [logic(*left, denied)?, logic(*right, denied)?] {
-                flatten(side, op, &mut parts);
+            for part in flat(expr, op) {
+                parts.extend(flat(logic(part, denied)?, joins));
             }
-            Ok(joined(merged(parts, op), op))
+            Ok(joined(merged(parts, joins), joins))
         }
         Expr::InList(list) => known_and_unknown(InList { negated: list.negated != denied, ..list }),
         other => {
@@ -98,14 +98,16 @@ fn other(op: Operator) -> Operator {
     if op == Operator::And { Operator::Or } else { Operator::And }
 }
 
-fn flatten(expr: Expr, op: Operator, parts: &mut Vec<Expr>) {
-    match expr {
-        Expr::BinaryExpr(BinaryExpr { left, op: inner, right }) if inner == op => {
-            flatten(*left, op, parts);
-            flatten(*right, op, parts);
+/// The parts of a chain, which can be hundreds long: not by recursion.
+fn flat(expr: Expr, op: Operator) -> Vec<Expr> {
+    let (mut parts, mut open) = (Vec::new(), vec![expr]);
+    while let Some(expr) = open.pop() {
+        match expr {
+            Expr::BinaryExpr(BinaryExpr { left, op: inner, right }) if inner == op => open.extend([*right, *left]),
+            other => parts.push(other),
         }
-        other => parts.push(other),
     }
+    parts
 }
 
 fn joined(parts: Vec<Expr>, op: Operator) -> Expr {
@@ -232,20 +234,20 @@ fn written_out(list: InList) -> Expr {
 
 /// A row for which a filter is not known is left out as one for which it is false.
 fn only_true(expr: Expr) -> Expr {
-    match expr {
-        Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
-            let constant = |side: &Expr, value: bool| matches!(side, Expr::Literal(ScalarValue::Boolean(Some(known)), _) if *known == value);
-            let absorbing = op == Operator::Or;
-            match (only_true(*left), only_true(*right)) {
-                (left, right) if constant(&left, absorbing) || constant(&right, absorbing) => lit(absorbing),
-                (left, right) if constant(&right, !absorbing) => left,
-                (left, right) if constant(&left, !absorbing) => right,
-                (left, right) => Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right))),
-            }
+    let op = match &expr {
+        Expr::BinaryExpr(BinaryExpr { op: op @ (Operator::And | Operator::Or), .. }) => *op,
+        Expr::Literal(ScalarValue::Boolean(None), _) => return lit(false),
+        _ => return expr,
+    };
+    let mut parts = Vec::new();
+    for part in flat(expr, op).into_iter().map(only_true) {
+        match part {
+            Expr::Literal(ScalarValue::Boolean(Some(value)), _) if value == (op == Operator::Or) => return lit(value),
+            Expr::Literal(ScalarValue::Boolean(Some(_)), _) => {}
+            other => parts.push(other),
         }
-        Expr::Literal(ScalarValue::Boolean(None), _) => lit(false),
-        other => other,
     }
+    joined(parts, op)
 }
 
 #[cfg(test)]

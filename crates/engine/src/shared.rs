@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What all queries of an engine share, and how each of them ends: once, with one record in the query log.
 
-use crate::{EngineParts, meters};
 use crate::pg_catalog::Catalogs;
 use crate::registry::Registry;
 use crate::run::QueryRun;
+use crate::{EngineParts, meters};
 use datafusion::execution::SessionState;
 use std::sync::Arc;
 use weir_api::millis;

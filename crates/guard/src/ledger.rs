@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The ledger: what really left each source for one query, statement by statement, counted where the bytes arrive.
 
+use crate::UsedToday;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use crate::UsedToday;
 use weir_base::{ByteSize, Error, ErrorCode, Result, SourceName, Span};
 
 /// How a statement ended.
@@ -89,7 +89,9 @@ impl Spending {
     /// Checked for the statement that counts; what the others took is in the time that the source is given for it.
     fn time(&self, elapsed: Duration) -> Result<()> {
         match self.time_max {
-            Some(max) if elapsed > max => Err(self.over("time_per_query", &Span(Duration::from_millis(elapsed.as_millis() as u64)).to_string(), &Span(max).to_string())),
+            Some(max) if elapsed > max => {
+                Err(self.over("time_per_query", &Span(Duration::from_millis(elapsed.as_millis() as u64)).to_string(), &Span(max).to_string()))
+            }
             _ => Ok(()),
         }
     }

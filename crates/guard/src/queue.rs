@@ -120,16 +120,8 @@ impl Seats {
     /// `each`: how many seats one user may hold; at least one, and never more than there are.
     pub fn new(most: usize, each: usize) -> Arc<Self> {
         let most = most.max(1);
-        let table = Table {
-            most,
-            allowed: most,
-            each: each.clamp(1, most),
-            taken: 0,
-            by_user: BTreeMap::new(),
-            served: BTreeMap::new(),
-            waiting: Vec::new(),
-            next: 1,
-        };
+        let table =
+            Table { most, allowed: most, each: each.clamp(1, most), taken: 0, by_user: BTreeMap::new(), served: BTreeMap::new(), waiting: Vec::new(), next: 1 };
         Arc::new(Self { table: Mutex::new(table) })
     }
 

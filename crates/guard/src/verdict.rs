@@ -70,7 +70,10 @@ pub enum Verdict {
     Run,
     /// The estimate is too loose to decide by: whether there are more rows than this should be counted first. The refusal stands if nobody
     /// can.
-    Count { rows_max: u64, otherwise: Refusal },
+    Count {
+        rows_max: u64,
+        otherwise: Refusal,
+    },
     Refuse(Refusal),
 }
 
@@ -78,10 +81,9 @@ pub enum Verdict {
 pub fn verdict(source: &SourceName, limits: &Limits, used: UsedToday, wanted: Wanted) -> Verdict {
     let refusal = |limit: &'static str, wants: String, allows: String| Refusal { source: source.clone(), limit, wants, allows };
     let rows = |rows: u64| format!("{} rows", grouped(rows));
-    for (limit, most, used, wants) in [
-        ("bytes_per_query", limits.bytes_per_query, 0, wanted.bytes),
-        ("bytes_per_day", limits.bytes_per_day, used.bytes, wanted.bytes),
-    ] {
+    for (limit, most, used, wants) in
+        [("bytes_per_query", limits.bytes_per_query, 0, wanted.bytes), ("bytes_per_day", limits.bytes_per_day, used.bytes, wanted.bytes)]
+    {
         let Some(most) = most else { continue };
         match wants {
             Some(wants) if used.saturating_add(wants) > most => {
@@ -99,7 +101,9 @@ pub fn verdict(source: &SourceName, limits: &Limits, used: UsedToday, wanted: Wa
         let allows = if used > 0 { format!("{}, of which {} are used today", rows(most), grouped(used)) } else { rows(most) };
         let over = |wants: u64| used.saturating_add(wants) > most;
         match (wanted.rows_low, wanted.rows) {
-            _ if used >= most && most > 0 && limit == "rows_per_day" => return Verdict::Refuse(refusal(limit, "more".to_owned(), format!("{}, which are used", rows(most)))),
+            _ if used >= most && most > 0 && limit == "rows_per_day" => {
+                return Verdict::Refuse(refusal(limit, "more".to_owned(), format!("{}, which are used", rows(most))));
+            }
             (Some(low), _) if over(low) => return Verdict::Refuse(refusal(limit, rows(wanted.rows.unwrap_or(low)), allows)),
             (_, Some(likely)) if over(likely) => {
                 let otherwise = refusal(limit, rows(likely), allows);

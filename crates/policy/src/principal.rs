@@ -148,7 +148,11 @@ mod tests {
         assert!(analyst().may(Action::Select, &metrics.table));
         assert_eq!(analyst().decide_granted(&metrics).unwrap_err().message(), "no right to select system.system.metrics");
         for on in ["system.system.metrics", "*.*.*"] {
-            let role = Arc::new(Role { name: "operator".into(), grants: vec![Grant { on: on.parse().unwrap(), allow: vec![Action::Select] }], priority: Priority::Normal });
+            let role = Arc::new(Role {
+                name: "operator".into(),
+                grants: vec![Grant { on: on.parse().unwrap(), allow: vec![Action::Select] }],
+                priority: Priority::Normal,
+            });
             let operator = Policy::closed([(UserName::new("prom"), vec![role])]).principal(&UserName::new("prom")).unwrap();
             assert!(operator.decide_granted(&metrics).is_ok(), "{on}");
         }

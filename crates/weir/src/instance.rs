@@ -47,7 +47,8 @@ pub fn source_handles(config: &Config) -> Result<Vec<SourceHandle>> {
 /// The rules of one source's tables.
 fn rules(config: &Config, source: &SourceName) -> Vec<TableRule> {
     let own = config.table_rules.iter().filter(|rule| rule.source == *source);
-    own.map(|rule| TableRule { schema: rule.schema.clone(), table: rule.table.clone(), require_filter: rule.require_filter.clone(), strict: rule.strict }).collect()
+    own.map(|rule| TableRule { schema: rule.schema.clone(), table: rule.table.clone(), require_filter: rule.require_filter.clone(), strict: rule.strict })
+        .collect()
 }
 
 async fn open_lake(settings: Option<&LakeSettings>) -> Result<Option<LakePlace>> {

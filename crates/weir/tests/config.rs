@@ -62,6 +62,19 @@ roles:
 "#;
 
 #[test]
+fn limits_by_user_day_and_time() {
+    let config = good(
+        "sources:\n  a:\n    type: sqlite\n    url: sqlite://./a.db\n    tables: { main.t: { strict: true } }\n    limits: { connections: 4, connections_per_user: 2, \
+         rows_per_day: 9, bytes_per_day: 1KiB, time_per_query: 5s, unknown_forecast: refuse }\nusers:\n  - { name: bob, password: b, roles: [late] }\nroles:\n  - { name: late, priority: low, grants: [] }\n",
+    );
+    let limits = &config.sources[0].limits;
+    assert_eq!((limits.connections_per_user, limits.rows_per_day, limits.bytes_per_day), (Some(2), Some(9), Some(1_024)));
+    assert_eq!((limits.time_per_query.map(|time| time.as_secs()), limits.unknown_forecast), (Some(5), weir_guard::UnknownForecast::Refuse));
+    assert!(config.table_rules[0].strict && config.table_rules[0].require_filter.is_empty());
+    assert_eq!(config.policy.principal(&UserName::new("bob")).unwrap().priority(), weir_base::Priority::Low);
+}
+
+#[test]
 fn the_example_of_the_contract() {
     let config = good(CONTRACT);
     assert_eq!(config.data_dir, Path::new("/project/data"));
@@ -134,7 +147,7 @@ roles:
         "2:1: lisen: unknown key; did you mean listen?",
         "4:13: listen.postgres: is not ADDRESS:PORT; write an IP address, localhost or * and a port, such as 127.0.0.1:5439, or off",
         "8:10: sources.app_pg.url: environment variable MISSING is not set",
-        "10:7: sources.app_pg.limits.conections: unknown key; did you mean connections?",
+        "10:7: sources.app_pg.limits.conections: unknown key; did you mean connections or connections_per_user?",
         "11:20: sources.app_pg.limits.connections: must be a whole number",
         "12:26: sources.app_pg.limits.statement_timeout: `30` is not a duration; write a whole number with ms, s, m, h or d, such as 30s",
         "13:8: sources.App: is not a name; write lower-case letters, digits and _, beginning with a letter",
@@ -189,6 +202,23 @@ fn sources_that_are_wrong() {
             "5:56: sources.a.limits.bytes_per_query: `5 MiB` has a blank in it; write 5MiB",
         ],
         "a duration and a size have one written form"
+    );
+    assert_eq!(
+        source(
+            "type: sqlite\n    url: sqlite://./a.db\n    limits: { connections: 2, connections_per_user: 3, rows_per_day: 0, bytes_per_day: 0B, time_per_query: 0s, unknown_forecast: maybe }"
+        ),
+        ["5:111: sources.a.limits.unknown_forecast: must be one of run, refuse"]
+    );
+    assert_eq!(
+        source(
+            "type: sqlite\n    url: sqlite://./a.db\n    limits: { connections: 2, connections_per_user: 3, rows_per_day: 0, bytes_per_day: 0B, time_per_query: 0s }"
+        ),
+        [
+            "5:53: sources.a.limits.connections_per_user: must be between 1 and connections, which is 2",
+            "5:70: sources.a.limits.rows_per_day: must be at least 1; leave the key out for no limit",
+            "5:88: sources.a.limits.bytes_per_day: must be at least 1B; leave the key out for no limit",
+            "5:108: sources.a.limits.time_per_query: must be between 1ms and 1d",
+        ]
     );
     let reserved = mistakes("lake: {}\nsources:\n  system: { type: sqlite, url: 'sqlite://./a.db' }\n  lake: { type: sqlite, url: 'sqlite://./a.db' }\n");
     assert_eq!(

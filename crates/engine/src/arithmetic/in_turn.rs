@@ -80,6 +80,9 @@ pub(crate) fn ordered(condition: Expr, schema: &DFSchema) -> Option<Expr> {
 
 /// Of conditions one of which is enough, those that can fail are asked of rows for which no other one is true: `n = 0 OR 10 / n > 1`.
 fn one_or_another(part: Expr, schema: &DFSchema, guarded: &mut bool) -> Expr {
+    if !can_fail(&part, schema) {
+        return part;
+    }
     let alternatives: Vec<Expr> = split_binary_owned(part.clone(), Operator::Or);
     let (failing, safe): (Vec<Expr>, Vec<Expr>) = alternatives.into_iter().partition(|one| can_fail(one, schema));
     let (Some(safe), false) = (disjunction(safe), failing.is_empty()) else { return part };

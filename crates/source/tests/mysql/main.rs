@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 use weir_base::{QueryId, Result, SourceName, UserName};
-use weir_guard::{Asker, Admission, Guard, Ledger, Limits, Permit, Purpose};
+use weir_guard::{Admission, Asker, Guard, Ledger, Limits, Permit, Purpose};
 use weir_sandbox::MariaDb;
 use weir_source::{Discovered, OutputColumn, Source, SourceSpec, Statement, ValuePolicy, connect};
 

@@ -104,7 +104,10 @@ async fn statements_broken_off_at_any_moment_leave_the_server_unhurt() {
 
     // Every session gives its permit back, and the server answers: nobody would start it again.
     let all = limits().connections;
-    let every = timeout(Duration::from_secs(20), held.guard.admit(&weir_guard::Asker::house(), all, &Ledger::new(), &CancellationToken::new(), |_| ())).await.unwrap().unwrap();
+    let every = timeout(Duration::from_secs(20), held.guard.admit(&weir_guard::Asker::house(), all, &Ledger::new(), &CancellationToken::new(), |_| ()))
+        .await
+        .unwrap()
+        .unwrap();
     drop(every);
     held.source.close().await;
     until(&server, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE DB = 'busy'", "0").await;

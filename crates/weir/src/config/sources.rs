@@ -220,7 +220,13 @@ fn resolve_rules(source: &str, raw: Option<&BTreeMap<String, RawTableRule>>, key
         if require_filter.iter().any(String::is_empty) {
             findings.problem(&format!("{key}.require_filter"), "names an empty column");
         }
-        rules.push(TableRule { source: SourceName::new(source), schema: schema.into(), table: table.into(), require_filter, strict: rule.strict.unwrap_or(false) });
+        rules.push(TableRule {
+            source: SourceName::new(source),
+            schema: schema.into(),
+            table: table.into(),
+            require_filter,
+            strict: rule.strict.unwrap_or(false),
+        });
     }
     rules
 }
