@@ -164,7 +164,7 @@ fn from_arrow(error: &ArrowError) -> Error {
         ArrowError::CastError(text) if too_large(text) => {
             Error::new(ErrorCode::ValueOutOfRange, "a number is out of the range of the type it is cast to").with_hint("try_cast gives NULL instead")
         }
-        ArrowError::InvalidArgumentError(text) if text.contains("exceed max scale") || text.contains("too large to store") => {
+        ArrowError::InvalidArgumentError(text) if text.contains("exceed max scale") || beyond_digits(text) => {
             Error::new(ErrorCode::ValueOutOfRange, "a decimal needs more digits than there are")
                 .with_hint("cast one side to fewer decimal places, or to double")
         }
@@ -209,7 +209,12 @@ fn from_not_implemented(text: &str) -> Error {
 
 /// Whether a failed cast was one of a number, as opposed to one of a text that is no number.
 fn too_large(text: &str) -> bool {
-    text.starts_with("Can't cast value") || text.to_lowercase().contains("overflow") || text.contains("too large to store")
+    text.starts_with("Can't cast value") || text.to_lowercase().contains("overflow") || beyond_digits(text)
+}
+
+/// Whether a decimal has more digits than there are, above or below zero.
+fn beyond_digits(text: &str) -> bool {
+    text.contains("too large to store") || text.contains("too small to store")
 }
 
 fn from_plan_text(text: &str) -> Error {
