@@ -2,10 +2,10 @@
 //! What a source allows is decided before it is asked: refused with the number, the limit and a cheaper question that runs; what the
 //! estimate leaves open is counted; what was taken today counts.
 
-use crate::kit::{World, eventually, mariadb, postgres};
+use crate::kit::{World, eventually, postgres};
 use weir_base::ErrorCode;
 use weir_engine::TableRule;
-use weir_guard::{Limits, UnknownForecast};
+use weir_guard::Limits;
 
 /// Fifty thousand events, one a minute, and how they are asked about.
 async fn events(database: &str) -> String {
@@ -87,18 +87,6 @@ async fn a_day_has_a_budget_too() {
     assert_eq!(world.rows("SELECT id FROM app.public.events WHERE id <= 200").await.len(), 200);
     let sources = world.rows("SELECT rows_per_day FROM system.sources").await;
     assert_eq!(sources, [["1000"]]);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_nobody_knows_is_refused_where_that_is_asked_for() {
-    // The account may not ask for an estimate of a function, and a view over it has no statistics.
-    let server = mariadb().await;
-    server.run("unknown", "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t SELECT seq FROM seq_1_to_50").await.unwrap();
-    for (unknown_forecast, runs) in [(UnknownForecast::Run, true), (UnknownForecast::Refuse, true)] {
-        let limits = Limits { rows_per_query: Some(1_000), unknown_forecast, ..Limits::default() };
-        let world = World::builder().limited("app", "mysql", &server.url("unknown"), limits).start().await;
-        assert_eq!(world.ask("SELECT id FROM app.unknown.t").await.is_ok(), runs, "MariaDB has an estimate");
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
